@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from carddav.models import Conflict, ConflictKind, Connection, Mapping, MappingStatus, Pause, Run, RunState, Trigger
+from carddav.models import Conflict, ConflictKind, Connection, Mapping, MappingStatus, Pause, Run, RunState, RunTrigger
 from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 
 
@@ -79,13 +79,13 @@ class OutcomeFilter(WordFilter[Run]):
 
 class TriggerFilter(WordFilter[Run]):
     title, parameter_name = "trigger", "trigger"
-    words = tuple(Trigger.choices)
+    words = tuple(RunTrigger.choices)
 
     def narrow(self, rows: QuerySet[Run], value: str) -> QuerySet[Run]:
-        if value == Trigger.AUTOMATIC:
+        if value == RunTrigger.AUTOMATIC:
             return rows.filter(trigger=value)
         # The redundant condition is that of the partial index, so that the planner can use it.
-        return rows.exclude(trigger=Trigger.AUTOMATIC).filter(trigger=value)
+        return rows.exclude(trigger=RunTrigger.AUTOMATIC).filter(trigger=value)
 
 
 class RunAgeFilter(WordFilter[Run]):

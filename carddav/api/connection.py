@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.decorators import if_match, in_own_transactions, not_in_atomic_batches, reads_one_record, sends_etag
 from accounts.api.viewsets import ApiViewSet
 from accounts.fields import SecretField
-from carddav.models import Connection, ImportMode, Mapping, NameFormat, Provider
+from carddav.models import CardDavProvider, Connection, ImportMode, Mapping, NameFormat
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from carddav.services.connections import (
     ConnectionExistsError,
@@ -51,7 +51,7 @@ class ConnectionAnswer(serializers.ModelSerializer[Connection]):
     """The connection as answers show it; never with its password."""
 
     serverUrl = serializers.CharField(source="server_url")
-    provider = serializers.ChoiceField(choices=list(Provider.values), allow_null=True)
+    provider = serializers.ChoiceField(choices=list(CardDavProvider.values), allow_null=True)
     syncEnabled = serializers.BooleanField(source="sync_enabled")
     autoExportNew = serializers.BooleanField(source="auto_export_new")
     autoSyncInterval = serializers.IntegerField(source="auto_sync_interval", help_text="Seconds.")
@@ -104,7 +104,7 @@ class ConnectionAnswer(serializers.ModelSerializer[Connection]):
 class ConnectionSettings(serializers.Serializer[Any]):
     """What is optional in every body."""
 
-    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True)
+    provider = StrictChoiceField(list(CardDavProvider.values), required=False, allow_null=True)
     syncEnabled = StrictBooleanField(source="sync_enabled", required=False)
     autoExportNew = StrictBooleanField(source="auto_export_new", required=False)
     autoSyncInterval = StrictIntegerField(
@@ -139,7 +139,7 @@ class CheckConnection(serializers.Serializer[Any]):
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH)
     username = StrictCharField(max_length=255)
     password = SecretField()
-    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True)
+    provider = StrictChoiceField(list(CardDavProvider.values), required=False, allow_null=True)
 
 
 _BOOKS = inline_serializer(

@@ -10,12 +10,12 @@ from carddav.services.server_checks import (
     CheckTimeoutError,
     ServerError,
 )
-from carddav.services.undo import AlreadyUndoneError
+from carddav.services.undo import RunAlreadyUndoneError
 from contacts_project.kernel.api.errors import Failure
 
 FAILURES: dict[type[Exception], Failure] = {
     AlreadyResolvedError: Failure(400, "already_resolved"),
-    AlreadyUndoneError: Failure(400, "already_undone"),
+    RunAlreadyUndoneError: Failure(400, "already_undone"),
     ConnectionBusyError: Failure(409, "busy"),
     ConnectionExistsError: Failure(409, "connection_exists"),
     ServerError: Failure(502, codes=ServerError.CODES),

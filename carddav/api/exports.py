@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import ApiViewSet
-from carddav.api.sync import receipt_schema, serialize_receipt
+from carddav.api.sync import report_schema, serialize_report
 from carddav.services.connections import ConnectionBusyError
 from carddav.services.exports import back_up_book, export_people
 from carddav.services.server_checks import ServerError
@@ -34,15 +34,15 @@ class ExportViewSet(ApiViewSet[Any]):
     @extend_schema(
         operation_id="exportBulk",
         request=ExportSerializer,
-        responses=receipt_schema("ExportBulkAnswer", "exported", "skipped"),
+        responses=report_schema("ExportBulkAnswer", "exported", "skipped"),
     )
     @action(detail=False, methods=["post"], url_path="export-bulk")
     @raises(MissingError, ConnectionBusyError)
     @in_own_transactions
     def export_bulk(self, request: Request) -> Response:
         """Write a card on the server for each of these people who has none."""
-        receipt = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])
-        return Response(serialize_receipt(receipt, "exported"))
+        report = export_people(owner=self.owner, person_ids=self.read_body(ExportSerializer)["personIds"])
+        return Response(serialize_report(report, "exported"))
 
     @extend_schema(
         operation_id="backUpCardDavBook",

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api.decorators import excluded_from_batches, in_own_transactions, reads_one_record
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
-from carddav.api.sync import receipt_schema, serialize_receipt
+from carddav.api.sync import report_schema, serialize_report
 from carddav.models import PendingImport
 from carddav.services.connections import ConnectionBusyError
 from carddav.services.imports import import_pending
@@ -118,7 +118,7 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
     @extend_schema(
         operation_id="importPending",
         request=ImportSerializer,
-        responses=receipt_schema("ImportPendingAnswer", "imported", "skipped"),
+        responses=report_schema("ImportPendingAnswer", "imported", "skipped"),
     )
     @action(detail=False, methods=["post"], url_path="import")
     @raises(ConnectionBusyError)
@@ -129,14 +129,14 @@ class PendingImportViewSet(OwnedViewSet[PendingImport]):
         After 45 seconds the rest still waits, as one error that says how many they are.
         """
         data = self.read_body(ImportSerializer)
-        receipt = import_pending(
+        report = import_pending(
             owner=self.owner,
             row_ids=data["importIds"],
             groups=data["globalGroupIds"],
             groups_of=data["perContactGroups"],
             now=timezone.now(),
         )
-        return Response(serialize_receipt(receipt, "imported"))
+        return Response(serialize_report(report, "imported"))
 
 
 class UploadViewSet(ApiViewSet[Any]):

@@ -17,13 +17,13 @@ from rest_framework.response import Response
 
 from accounts.api.decorators import excluded_from_batches, ignores_idempotency_key, in_own_transactions
 from accounts.api.viewsets import OpenViewSet, OwnedViewSet
-from carddav.models import Run, RunState, Trigger
+from carddav.models import Run, RunState, RunTrigger
 from carddav.services.connections import ConnectionBusyError
 from carddav.services.pending_imports import discover_contacts
 from carddav.services.runs import start_run
 from carddav.services.schedule import is_cron_secret, sync_due
-from carddav.services.undo import AlreadyUndoneError, undo_run
-from carddav.sync.context import Receipt
+from carddav.services.undo import RunAlreadyUndoneError, undo_run
+from carddav.sync.context import JobReport
 from carddav.tasks import enqueue_run
 from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
 from contacts_project.kernel.api.queries import read_flag
@@ -82,7 +82,7 @@ class RunSerializer(SyncCountsSerializer):
     id = serializers.UUIDField()
     startedAt = serializers.DateTimeField()
     endedAt = serializers.DateTimeField(allow_null=True)
-    trigger = serializers.ChoiceField(list(Trigger.values))
+    trigger = serializers.ChoiceField(list(RunTrigger.values))
     dryRun = serializers.BooleanField()
     undone = serializers.BooleanField()
     code = serializers.CharField(allow_null=True)
@@ -126,7 +126,7 @@ def serialize_run(run: Run) -> JsonObject:
     }
 
 
-def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
+def report_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
     """The schema of `serialize_receipt`."""
     fields: Any = {
         "success": serializers.BooleanField(),
@@ -137,11 +137,11 @@ def receipt_schema(name: str, *counted: str) -> "serializers.Serializer[Any]":
     return envelope(name, optional=("remarks",), **fields)
 
 
-def serialize_receipt(receipt: Receipt, done: str, *, is_skipping: bool = True) -> JsonObject:
+def serialize_report(report: JobReport, done: str, *, is_skipping: bool = True) -> JsonObject:
     """The response about selected contacts; `done` is the key of the count of successes."""
-    skipped = {"skipped": receipt.skipped} if is_skipping else {}
-    counts = {done: receipt.done, **skipped, "errors": receipt.errors}
-    return {"success": not receipt.errors, **counts, **_describe_messages(receipt.shown_messages)}
+    skipped = {"skipped": report.skipped} if is_skipping else {}
+    counts = {done: report.done, **skipped, "errors": report.errors}
+    return {"success": not report.errors, **counts, **_describe_messages(report.shown_messages)}
 
 
 class SyncViewSet(OwnedViewSet[Run]):
@@ -166,7 +166,7 @@ class SyncViewSet(OwnedViewSet[Run]):
         """Sync both ways: `progress` events, then `complete` with the counts, or `error`. Joins the run under way."""
         run = start_run(
             owner=self.owner,
-            trigger=Trigger.MANUAL,
+            trigger=RunTrigger.MANUAL,
             dry_run=read_flag(request.query_params, "dryRun", default=False),
             confirm=read_flag(request.query_params, "confirm", default=False),
             now=timezone.now(),
@@ -185,15 +185,15 @@ class SyncViewSet(OwnedViewSet[Run]):
     @extend_schema(
         operation_id="discoverContacts",
         request=None,
-        responses=receipt_schema("DiscoverAnswer", "discovered"),
+        responses=report_schema("DiscoverAnswer", "discovered"),
     )
     @action(detail=False, methods=["post"])
     @raises(MissingError, ConnectionBusyError)
     @in_own_transactions
     def discover(self, request: Request) -> Response:
         """Keep contacts of the server that are not here yet as pending imports."""
-        receipt = discover_contacts(owner=self.owner)
-        return Response(serialize_receipt(receipt, "discovered", is_skipping=False))
+        report = discover_contacts(owner=self.owner)
+        return Response(serialize_report(report, "discovered", is_skipping=False))
 
 
 class CronViewSet(OpenViewSet):
@@ -201,7 +201,7 @@ class CronViewSet(OpenViewSet):
 
     @extend_schema(
         operation_id="cronCardDavSync",
-        responses=receipt_schema("CronSyncAnswer", "total", "synced", "skipped"),
+        responses=report_schema("CronSyncAnswer", "total", "synced", "skipped"),
     )
     @action(detail=False, url_path="carddav-sync")
     @raises(NotAuthenticated)
@@ -210,9 +210,9 @@ class CronViewSet(OpenViewSet):
         scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not is_cron_secret(secret.strip()):
             raise NotAuthenticated
-        receipt = sync_due(now=timezone.now(), trigger=Trigger.CRON)
-        total = receipt.done + receipt.skipped + receipt.errors
-        return Response({**serialize_receipt(receipt, "synced"), "total": total})
+        report = sync_due(now=timezone.now(), trigger=RunTrigger.CRON)
+        total = report.done + report.skipped + report.errors
+        return Response({**serialize_report(report, "synced"), "total": total})
 
 
 class UndoViewSet(OwnedViewSet[Run]):
@@ -227,7 +227,7 @@ class UndoViewSet(OwnedViewSet[Run]):
         responses=envelope("SyncRunUndone", restored=serializers.IntegerField(), kept=_KEPT),
     )
     @action(detail=True, methods=["post"])
-    @raises(AlreadyUndoneError, ConnectionBusyError)
+    @raises(RunAlreadyUndoneError, ConnectionBusyError)
     @in_own_transactions
     def undo(self, request: Request, run_id: UUID) -> Response:
         """Put back the people whom a run changed, made or trashed; who was edited since is kept, and named.

@@ -1,5 +1,5 @@
 """One address book on a server: what has changed in it, and conditional writes of its cards, whose replies become an
-`Outcome`. The deviations of servers from the RFCs are handled here and below."""
+`WriteOutcome`. The deviations of servers from the RFCs are handled here and below."""
 
 import re
 from collections.abc import Sized
@@ -26,7 +26,7 @@ from carddav.client.errors import (
 from carddav.client.hrefs import MAX_URL_LENGTH, member_path, member_url, resolve_url
 from carddav.client.multistatus import CALENDARSERVER, DAV, Response
 from carddav.client.session import LISTING_SECONDS, READ_SECONDS, is_html, read_error_conditions
-from carddav.client.shapes import Changes, Entry, Outcome, WriteResult
+from carddav.client.shapes import Listing, ListingEntry, WriteOutcome, WriteResult
 from contacts_project.kernel.outbound import OutboundResponse
 from contacts_project.kernel.texts import define_text
 
@@ -51,26 +51,26 @@ _CARD_PRECONDITIONS = {
 }
 _OUTCOME_BY_STATUS = {
     # By these, servers refuse the content of a card.
-    **dict.fromkeys((400, 403, 405, 415, 422), Outcome.REFUSED),
-    402: Outcome.FULL,
-    404: Outcome.GONE,
-    409: Outcome.CHANGED,
-    410: Outcome.GONE,
-    412: Outcome.CHANGED,
-    413: Outcome.TOO_LARGE,
-    423: Outcome.LOCKED,
-    501: Outcome.REFUSED,
-    507: Outcome.FULL,
+    **dict.fromkeys((400, 403, 405, 415, 422), WriteOutcome.REFUSED),
+    402: WriteOutcome.FULL,
+    404: WriteOutcome.GONE,
+    409: WriteOutcome.CHANGED,
+    410: WriteOutcome.GONE,
+    412: WriteOutcome.CHANGED,
+    413: WriteOutcome.TOO_LARGE,
+    423: WriteOutcome.LOCKED,
+    501: WriteOutcome.REFUSED,
+    507: WriteOutcome.FULL,
 }
 
 
-class Book(Collection):
+class AddressBook(Collection):
     """Reading and writing the cards of one book.
 
-    All methods raise DavError, and BookGoneError if the book itself no longer exists.
+    All methods raise CardDavError, and BookGoneError if the book itself no longer exists.
     """
 
-    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
+    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Listing:
         """What has changed since `token`, or since `ctag` if the server has no sync tokens; everything if both are
         empty.
 
@@ -91,16 +91,16 @@ class Book(Collection):
                 if error.status in UNSUPPORTED_REPORT_STATUSES:
                     self.record_unsupported_report("sync-collection")
                 return self.list()
-        unchanged = Changes(token=token, ctag=ctag, is_unchanged=True)
+        unchanged = Listing(token=token, ctag=ctag, is_unchanged=True)
         if ctag and not is_small and self._fetch_ctag() == ctag:
             return unchanged
         listing = self.list()
         # A small book is listed without asking for its ctag first, which the listing contains as well.
         return unchanged if ctag and listing.ctag == ctag else listing
 
-    def list(self) -> Changes:
+    def list(self) -> Listing:
         """Every card of the book. Raises if the response to the PROPFIND is incomplete or malformed."""
-        entries: dict[str, Entry] = {}
+        entries: dict[str, ListingEntry] = {}
         ctag = token = ""
         names_itself = False
         idle_timeout = self.session.idle_timeout(LISTING_SECONDS)
@@ -118,7 +118,7 @@ class Book(Collection):
         # empty book.
         if not names_itself and not entries:
             raise NotCardDavError(_EMPTY)
-        return Changes(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
+        return Listing(tuple(entries.values()), token=token, ctag=ctag, is_full=True)
 
     def new_href(self, name: str) -> str:
         """The href that `create` uses for `name`; the journal stores it before the request."""
@@ -134,14 +134,14 @@ class Book(Collection):
         return self._send_if_match("PUT", href, {"Content-Type": _CARD_TYPE}, text.encode(), if_match)
 
     def delete(self, href: str, if_match: str | None) -> WriteResult:
-        """Delete a card that still has the ETag, if one is given. A card that is gone (404, 410) is `Outcome.GONE`."""
+        """Delete a card that still has the ETag, if one is given. A 404 or 410 is `WriteOutcome.GONE`."""
         if if_match is None:
             return self._send("DELETE", href, {}, b"")
         return self._send_if_match("DELETE", href, {}, b"", if_match)
 
-    def _sync_collection(self, token: str) -> Changes:
-        changed: dict[str, Entry] = {}
-        removed: dict[str, Entry] = {}
+    def _sync_collection(self, token: str) -> Listing:
+        changed: dict[str, ListingEntry] = {}
+        removed: dict[str, ListingEntry] = {}
         given = token
         for _ in range(_MAX_PAGES):
             is_cut = False
@@ -157,7 +157,7 @@ class Book(Collection):
             if not is_cut:
                 self.reported_gone = set(removed)
                 # With an empty token the report lists the whole book (RFC 6578, section 3.4).
-                return Changes(
+                return Listing(
                     tuple(changed.values()),
                     tuple(removed.values()),
                     following or token,
@@ -170,7 +170,7 @@ class Book(Collection):
             token = following
         return self.list()
 
-    def _collect(self, response: Response, changed: dict[str, Entry], removed: dict[str, Entry]) -> None:
+    def _collect(self, response: Response, changed: dict[str, ListingEntry], removed: dict[str, ListingEntry]) -> None:
         """Add a response; a later page overrides an earlier one."""
         entry = self._parse_entry(response)
         to, other = (removed, changed) if response.status in GONE_STATUSES else (changed, removed)
@@ -186,8 +186,8 @@ class Book(Collection):
                     return response.text_of(f"{CALENDARSERVER}getctag")
         return ""
 
-    def _parse_entry(self, response: Response) -> Entry:
-        return Entry(response.href, self.key(response.href), parse_etag(response.text_of(f"{DAV}getetag")))
+    def _parse_entry(self, response: Response) -> ListingEntry:
+        return ListingEntry(response.href, self.key(response.href), parse_etag(response.text_of(f"{DAV}getetag")))
 
     def _is_card(self, response: Response) -> bool:
         kind = response.text_of(f"{DAV}getcontenttype").lower()
@@ -196,7 +196,7 @@ class Book(Collection):
 
     def _send_if_match(self, method: str, href: str, headers: dict[str, str], body: bytes, etag: str) -> WriteResult:
         """Send with the ETag in standard form; after a 412 again in the server's own form."""
-        written = WriteResult(Outcome.UNKNOWN, href)
+        written = WriteResult(WriteOutcome.UNKNOWN, href)
         for form in if_match_candidates(etag):
             written = self._send(method, href, {**headers, "If-Match": form}, body)
             if written.status != 412:
@@ -210,37 +210,37 @@ class Book(Collection):
             # Nothing was sent, so the outcome is known: the caller may repeat the request.
             if not error.has_sent:
                 raise
-            return WriteResult(Outcome.UNKNOWN, href, message=error.text)
+            return WriteResult(WriteOutcome.UNKNOWN, href, message=error.text)
         with response:
             # A 200 with HTML is the login page of a proxy, not a successful write.
             if response.status in _SUCCESS_STATUSES and not (response.status == 200 and is_html(response)):
                 etag = parse_etag(response.headers.get("ETag")) if method == "PUT" else None
-                return WriteResult(Outcome.DONE, self._resolve_location(href, response), etag, response.status)
+                return WriteResult(WriteOutcome.DONE, self._resolve_location(href, response), etag, response.status)
             preconditions = read_error_conditions(response)
             outcome = self._outcome(response.status, preconditions)
             if response.status == 412 and tries > 1:
                 # The first attempt, which was answered with 429 or 503, may have succeeded after all.
-                outcome = Outcome.UNKNOWN
+                outcome = WriteOutcome.UNKNOWN
             message = _REFUSED.format(status=response.status)
             if preconditions:
                 message = _REFUSED_FOR.format(status=response.status, conditions=sorted(preconditions))
             return WriteResult(outcome, href, None, response.status, message, preconditions)
 
-    def _outcome(self, status: int, preconditions: frozenset[str]) -> Outcome:
+    def _outcome(self, status: int, preconditions: frozenset[str]) -> WriteOutcome:
         if "max-resource-size" in preconditions:
-            return Outcome.TOO_LARGE
+            return WriteOutcome.TOO_LARGE
         # A 403 may also concern the content of one card: it means read-only only if the book was not writable before.
         if "need-privileges" in preconditions or (status == 403 and not self.caps.writable):
-            return Outcome.READ_ONLY
+            return WriteOutcome.READ_ONLY
         if preconditions & {"quota-not-exceeded", "sufficient-disk-space"}:
-            return Outcome.FULL
+            return WriteOutcome.FULL
         if preconditions & _CARD_PRECONDITIONS:
-            return Outcome.REFUSED
+            return WriteOutcome.REFUSED
         if status in _OUTCOME_BY_STATUS:
             return _OUTCOME_BY_STATUS[status]
         # Another 4xx says nothing of the content: the caller looks at the card. After a 5xx the server may have applied
         # the write.
-        return Outcome.CHANGED if 400 <= status < 500 else Outcome.UNKNOWN
+        return WriteOutcome.CHANGED if 400 <= status < 500 else WriteOutcome.UNKNOWN
 
     def _resolve_location(self, href: str, response: OutboundResponse) -> str:
         """The href of the card: a server may choose another one and return it in Location."""

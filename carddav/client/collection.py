@@ -25,7 +25,7 @@ from carddav.client.errors import (
 from carddav.client.hrefs import href_key, member_path, member_url
 from carddav.client.multistatus import CARD, DAV, Multistatus, Response
 from carddav.client.session import MAX_BODY_BYTES, DavSession, is_html, parse_charset
-from carddav.client.shapes import Capabilities, Card, Fetched, FoundBook, Missing, Unreadable
+from carddav.client.shapes import Capabilities, FetchResult, FoundBook, Missing, RemoteCard, Unreadable
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import TooLongError
 from contacts_project.kernel.texts import define_text
@@ -75,12 +75,12 @@ class Collection:
                     return replace(request_bodies.parse_book(self.session, self.url, response), url=self.url)
         raise BookGoneError
 
-    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
+    def fetch(self, hrefs: Iterable[str]) -> Iterator[FetchResult]:
         """Fetch cards: each href is answered exactly once, in any order. 50 hrefs a request, two requests in
         parallel."""
         unfetched = iter({self.key(href): href for href in hrefs}.items())
         fetcher = _Fetcher(self)
-        running: deque[Future[list[Fetched]]] = deque()
+        running: deque[Future[list[FetchResult]]] = deque()
         pool = ThreadPoolExecutor(MAX_IN_FLIGHT, "carddav-fetch")
         try:
             while True:
@@ -95,7 +95,7 @@ class Collection:
             # Also if the caller stops early: no thread may use the session after it is closed.
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def get(self, href: str) -> Card | Missing | Unreadable:
+    def get(self, href: str) -> RemoteCard | Missing | Unreadable:
         """Fetch one card by GET. Raises NotCardDavError for an HTML login page."""
         key = self.key(href)
         with self.session.response("GET", member_url(self.url, href), headers={"Accept": "text/vcard"}) as response:
@@ -110,9 +110,9 @@ class Collection:
                 body = response.read(MAX_BODY_BYTES)
             except TooLongError as error:
                 return Unreadable(href, key, response.status, error.text)
-        return Card(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
+        return RemoteCard(href, key, etag, decode_card(body, charset).removeprefix("\ufeff").replace("\0", ""))
 
-    def get_readable(self, href: str) -> Card | Missing:
+    def get_readable(self, href: str) -> RemoteCard | Missing:
         """`get`, but raises ConnectionBrokenError if the card exists and cannot be read."""
         found = self.get(href)
         if isinstance(found, Unreadable):
@@ -166,7 +166,7 @@ class _Fetcher:
         self._lock = Lock()
         self._has_looked = False
 
-    def fetch(self, batch: dict[str, str]) -> list[Fetched]:
+    def fetch(self, batch: dict[str, str]) -> list[FetchResult]:
         if not self.book.caps.has_multiget:
             return [self.book.get(href) for href in batch.values()]
         try:
@@ -192,23 +192,23 @@ class _Fetcher:
         unknown = [href for key, href in unanswered.items() if key not in gone]
         return [*found.values(), *gone.values(), *(self.book.get(href) for href in unknown)]
 
-    def _multiget(self, batch: dict[str, str]) -> dict[str, Fetched]:
+    def _multiget(self, batch: dict[str, str]) -> dict[str, FetchResult]:
         """The usable responses of one multiget, by key."""
         book, size = self.book, 0
-        found: dict[str, Fetched] = {}
+        found: dict[str, FetchResult] = {}
         body = request_bodies.multiget(member_path(book.url, href) for href in batch.values())
         with book.session.multistatus("REPORT", book.url, body, "0") as (_, responses):
             for response in responses:
                 key = book.key(response.href)
                 if key in batch and key not in found and (result := _parse_result(response, batch[key], key)):
                     found[key] = result
-                    size += len(result.text) if isinstance(result, Card) else 0
+                    size += len(result.text) if isinstance(result, RemoteCard) else 0
         # The next batches are sized by the average of this one.
         if size > BATCH_BYTES:
             self.size = max(1, len(batch) * BATCH_BYTES // size)
         return found
 
-    def _fetch_halves(self, batch: dict[str, str]) -> list[Fetched]:
+    def _fetch_halves(self, batch: dict[str, str]) -> list[FetchResult]:
         items = list(batch.items())
         if len(items) == 1:
             return [self.book.get(items[0][1])]
@@ -226,12 +226,12 @@ class _Fetcher:
             self.book.fetch_properties()
 
 
-def _parse_result(response: Response, href: str, key: str) -> Fetched | None:
+def _parse_result(response: Response, href: str, key: str) -> FetchResult | None:
     if response.status in GONE_STATUSES:
         return Missing(href, key)
     data = response.props.get(f"{CARD}address-data")
     if data is not None and data.text.strip():
-        return Card(href, key, parse_etag(response.text_of(f"{DAV}getetag")), data.text)
+        return RemoteCard(href, key, parse_etag(response.text_of(f"{DAV}getetag")), data.text)
     if data is None and response.status and response.status >= 400:
         return Unreadable(href, key, response.status, _STATUS.format(status=response.status))
     return None

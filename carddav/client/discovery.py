@@ -10,7 +10,7 @@ from carddav.client import request_bodies
 from carddav.client.errors import (
     AccessDeniedError,
     BookGoneError,
-    DavError,
+    CardDavError,
     LoginRefusedError,
     NotCardDavError,
     PolicyError,
@@ -33,7 +33,7 @@ _DEFAULT_BOOKS = {"nextcloud": "contacts", "google": "default", "icloud": "card"
 
 
 @dataclass(frozen=True, slots=True)
-class Discovered:
+class Discovery:
     """The principal and home sets if the server has them, all books, and the chosen one."""
 
     book: FoundBook
@@ -53,7 +53,7 @@ class _ProbeResult:
 
 def discover(
     session: DavSession, *, provider: str | None = None, stored: str = "", has_moved_host: bool = False
-) -> Discovered:
+) -> Discovery:
     """Find the books of the session's login and choose one: the URL if it is a book, else the stored one, else the only
     one, else the provider's default, else the first writable one.
 
@@ -66,7 +66,7 @@ def discover(
         probed = _search(session, provider)
     finally:
         session.is_discovering = False
-    return Discovered(
+    return Discovery(
         _choose_book(probed, provider, stored, has_moved_host=has_moved_host),
         tuple(probed.books),
         probed.principal_url,
@@ -78,7 +78,7 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     is_domain = "://" not in session.login.url
     seen: set[str] = set()
     unreachable: set[object] = set()
-    failures: list[DavError] = []
+    failures: list[CardDavError] = []
     has_answered = False
     for url in _candidate_urls(session, provider):
         if url in seen or origin(url) in unreachable:
@@ -94,7 +94,7 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
             failures += [] if has_answered else [error]
         except NotCardDavError:
             continue
-        except DavError as error:
+        except CardDavError as error:
             if not is_domain:
                 raise  # every other candidate is on the same host
             failures.append(error)
@@ -106,7 +106,7 @@ def _search(session: DavSession, provider: str | None) -> _ProbeResult:
     raise _choose_failure(session, failures)
 
 
-def _choose_failure(session: DavSession, failures: list[DavError]) -> DavError:
+def _choose_failure(session: DavSession, failures: list[CardDavError]) -> CardDavError:
     """The error to report: that an address may not be called tells more than that a name does not resolve."""
     refused = next((error for error in failures if isinstance(error, PolicyError)), session.refused)
     return refused or next(iter(failures), None) or NotCardDavError(_NO_BOOK)
@@ -144,7 +144,7 @@ def _well_known_urls(session: DavSession, root: str) -> Iterator[str]:
     except PolicyError as error:
         session.refused = session.refused or error
         return
-    except DavError:
+    except CardDavError:
         return
     if target != url:
         yield target

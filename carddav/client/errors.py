@@ -12,7 +12,7 @@ _UNEXPECTED_STATUS = define_text(
 MAX_RETRY_AFTER_SECONDS = 3600
 
 
-class DavError(Exception):
+class CardDavError(Exception):
     """The server cannot be used now. `code` is the API's error code.
 
     `status` is the HTTP status if there was a response, `retry_after` the requested delay in seconds, `has_sent`
@@ -37,21 +37,21 @@ class DavError(Exception):
         self.has_sent = has_sent
 
 
-class LoginRefusedError(DavError):
+class LoginRefusedError(CardDavError):
     """401. The same login must not be tried again: some servers lock the account after several failures."""
 
     code = "auth"
     message = define_text("auth_refused", "The server refuses the user name or the password.")
 
 
-class AccessDeniedError(DavError):
+class AccessDeniedError(CardDavError):
     """403 to a read: the login is valid and lacks the permission."""
 
     code = "auth"
     message = define_text("access_denied", "The server knows the login but denies access.")
 
 
-class NotCardDavError(DavError):
+class NotCardDavError(CardDavError):
     """No address book was found, or the server does not speak CardDAV."""
 
     code = "not_carddav"
@@ -88,7 +88,7 @@ class ResponseTooLongError(MalformedResponseError):
     message = define_text("response_too_long", "The server answers with more than can be read at once.")
 
 
-class ServerTimeoutError(DavError):
+class ServerTimeoutError(CardDavError):
     """The server did not respond in time."""
 
     code = "timeout"
@@ -103,7 +103,7 @@ class OverdueError(ServerTimeoutError):
     )
 
 
-class TlsError(DavError):
+class TlsError(CardDavError):
     """No trusted TLS connection; nothing was sent."""
 
     code = "tls"
@@ -114,35 +114,35 @@ class TlsError(DavError):
     )
 
 
-class PolicyError(DavError):
+class PolicyError(CardDavError):
     """The operator's outbound policy refuses the address."""
 
     code = "policy"
     message = define_text("policy_refused", "This address may not be reached from here.")
 
 
-class DnsError(DavError):
+class DnsError(CardDavError):
     """The host name does not resolve."""
 
     code = "dns"
     message = define_text("server_not_resolved", "The name of the server does not resolve.")
 
 
-class ConnectionRejectedError(DavError):
+class ConnectionRejectedError(CardDavError):
     """The connection is refused."""
 
     code = "refused"
     message = define_text("connection_refused", "Nobody listens at this address.")
 
 
-class ConnectionBrokenError(DavError):
+class ConnectionBrokenError(CardDavError):
     """The connection was interrupted during a response."""
 
     code = "interrupted"
     message = define_text("connection_broken", "The connection to the server broke off.")
 
 
-class BusyError(DavError):
+class ServerBusyError(CardDavError):
     """429, 503 and similar, after three retries, or at once if the server asks for a longer wait than a run allows.
 
     `retry_after` is at most an hour.
@@ -152,7 +152,7 @@ class BusyError(DavError):
     message = define_text("server_busy", "The server is busy. It is asked again later.")
 
 
-class BookGoneError(DavError):
+class BookGoneError(CardDavError):
     """The address book no longer exists."""
 
     code = "book_gone"
@@ -173,7 +173,7 @@ class BookMovedError(BookGoneError):
         self.location = location
 
 
-_ERROR_BY_CODE: dict[Code, type[DavError]] = {
+_ERROR_BY_CODE: dict[Code, type[CardDavError]] = {
     Code.BLOCKED: PolicyError,
     Code.DNS: DnsError,
     Code.TIMEOUT: ServerTimeoutError,
@@ -182,8 +182,8 @@ _ERROR_BY_CODE: dict[Code, type[DavError]] = {
 }
 
 
-def convert_outbound_error(error: OutboundError) -> DavError:
-    """The DavError for a failure below HTTP. Only the outbound policy's own message is kept."""
+def convert_outbound_error(error: OutboundError) -> CardDavError:
+    """The CardDavError for a failure below HTTP. Only the outbound policy's own message is kept."""
     kind = (
         ResponseTooLongError
         if isinstance(error, TooLongError)

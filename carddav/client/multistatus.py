@@ -37,18 +37,18 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BO
 
 
 @dataclass(slots=True)
-class Node:
+class XmlElement:
     """An XML element; `tag` has its namespace in braces."""
 
     tag: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
-    children: list["Node"] = field(default_factory=list)
+    children: list["XmlElement"] = field(default_factory=list)
 
-    def find(self, tag: str) -> "Node | None":
+    def find(self, tag: str) -> "XmlElement | None":
         return next((child for child in self.children if child.tag == tag), None)
 
-    def find_all(self, tag: str) -> "list[Node]":
+    def find_all(self, tag: str) -> "list[XmlElement]":
         return [child for child in self.children if child.tag == tag]
 
     def text_of(self, tag: str) -> str:
@@ -69,7 +69,7 @@ class Response:
 
     href: str
     status: int | None
-    props: dict[str, Node]
+    props: dict[str, XmlElement]
     conditions: frozenset[str]
 
     def text_of(self, tag: str) -> str:
@@ -116,9 +116,9 @@ class _TreeBuilder:
     """Builds the children of the root element; each is dropped once it was taken."""
 
     def __init__(self) -> None:
-        self.stack: list[Node] = []
+        self.stack: list[XmlElement] = []
         self.texts: list[list[str]] = []
-        self.finished: list[Node] = []
+        self.finished: list[XmlElement] = []
         self.root = ""
         self.nodes = self.bytes_since_event = 0
 
@@ -138,7 +138,7 @@ class _TreeBuilder:
             raise ValueError("too deep, or too much")
         if not self.stack:
             self.root = tag
-        self.stack.append(Node(tag, attributes))
+        self.stack.append(XmlElement(tag, attributes))
         self.texts.append([])
 
     def data(self, text: str) -> None:
@@ -174,9 +174,9 @@ def error_conditions(body: bytes) -> frozenset[str]:
     return _parse_conditions(target.finished) if target.root == f"{DAV}error" else frozenset()
 
 
-def _parse_response(node: Node) -> Iterator[Response]:
+def _parse_response(node: XmlElement) -> Iterator[Response]:
     """One Response for each href: a status may apply to several at once (RFC 4918, section 14.24)."""
-    props: dict[str, Node] = {}
+    props: dict[str, XmlElement] = {}
     for propstat in node.find_all(f"{DAV}propstat"):
         holder = propstat.find(f"{DAV}prop")
         status = _parse_status(propstat)
@@ -185,16 +185,16 @@ def _parse_response(node: Node) -> Iterator[Response]:
     error = node.find(f"{DAV}error")
     conditions = _parse_conditions(error.children) if error else frozenset()
     status = _parse_status(node)
-    for href in node.find_all(f"{DAV}href") or [Node(f"{DAV}href")]:
+    for href in node.find_all(f"{DAV}href") or [XmlElement(f"{DAV}href")]:
         yield Response(href.text.strip(), status, props, conditions)
 
 
-def _parse_conditions(nodes: Iterable[Node]) -> frozenset[str]:
+def _parse_conditions(nodes: Iterable[XmlElement]) -> frozenset[str]:
     """The standard ones only: servers add their own, such as the name of an exception."""
     return frozenset(node.name for node in nodes if node.tag.startswith((DAV, CARD)))
 
 
-def _parse_status(node: Node) -> int | None:
+def _parse_status(node: XmlElement) -> int | None:
     match = _STATUS.match(node.text_of(f"{DAV}status"))
     return int(match[1] or match[2]) if match else None
 

@@ -12,13 +12,13 @@ from uuid import UUID
 from carddav.client.errors import (
     MAX_RETRY_AFTER_SECONDS,
     AccessDeniedError,
-    BusyError,
     ConnectionBrokenError,
     ConnectionRejectedError,
     LoginRefusedError,
     NotCardDavError,
     OverdueError,
     PolicyError,
+    ServerBusyError,
     ServerTimeoutError,
     StatusError,
     UntrustedHostError,
@@ -143,7 +143,7 @@ class DavSession:
     def response(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> Iterator[OutboundResponse]:
-        """`send` as a context manager: closes the response and converts read errors to DavError."""
+        """`send` as a context manager: closes the response and converts read errors to CardDavError."""
         response, _ = self.send(method, url, body=body, headers=headers)
         with response, _convert_errors():
             yield response
@@ -194,7 +194,7 @@ class DavSession:
         out_of_time = self._give_up_at is not None and time.monotonic() + seconds > self._give_up_at
         if tries > len(_RETRY_DELAYS) or seconds > _MAX_INLINE_WAIT_SECONDS or out_of_time:
             wait = None if asked is None else min(asked, MAX_RETRY_AFTER_SECONDS)
-            raise BusyError(status=response.status, retry_after=wait, has_sent=True)
+            raise ServerBusyError(status=response.status, retry_after=wait, has_sent=True)
         self._sleep(seconds)
 
     def _send_authorized(self, method: str, url: str, body: bytes, headers: Mapping[str, str]) -> OutboundResponse:
@@ -331,4 +331,4 @@ def _convert_errors() -> Iterator[None]:
     except OutboundError as error:
         raise convert_outbound_error(error) from error
     except AccountBusyError as error:
-        raise BusyError(error.message) from error
+        raise ServerBusyError(error.message) from error

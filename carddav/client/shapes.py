@@ -61,7 +61,7 @@ class FoundBook:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListingEntry:
     """A card in a listing. Without an ETag it must be fetched."""
 
     href: str
@@ -70,15 +70,15 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class Listing:
     """A listing. `is_full`: `changed` has every card of the book; a card that is missing may be gone.
 
     `token` and `ctag` are to be stored once all of it is applied. `is_unchanged`: nothing has happened since the last
     listing. `may_repeat`: `changed` may contain cards that have not changed since.
     """
 
-    changed: tuple[Entry, ...] = ()
-    removed: tuple[Entry, ...] = ()
+    changed: tuple[ListingEntry, ...] = ()
+    removed: tuple[ListingEntry, ...] = ()
     token: str = ""
     ctag: str = ""
     is_full: bool = False
@@ -87,7 +87,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class RemoteCard:
     """A card as the server has it; `href` is the one that was requested."""
 
     href: str
@@ -114,10 +114,10 @@ class Unreadable:
     message: Text
 
 
-Fetched = Card | Missing | Unreadable
+FetchResult = RemoteCard | Missing | Unreadable
 
 
-class Outcome(StrEnum):
+class WriteOutcome(StrEnum):
     """The outcome of a write."""
 
     DONE = "done"
@@ -138,7 +138,7 @@ class WriteResult:
     `preconditions` are the names in its DAV:error, `message` is for the user.
     """
 
-    outcome: Outcome
+    outcome: WriteOutcome
     href: str
     etag: str | None = None
     status: int | None = None

@@ -1,6 +1,6 @@
 """The models of the sync: connection, mappings, journal, runs, conflicts and pending imports."""
 
-from carddav.models.connection import Connection, ImportMode, NameFormat, Pause, Provider
+from carddav.models.connection import CardDavProvider, Connection, ImportMode, NameFormat, Pause
 from carddav.models.decisions import Conflict, ConflictKind, OtherCard, OtherKind, PendingImport, Resolution
 from carddav.models.mapping import UNSENT, HeldBack, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
 from carddav.models.run import (
@@ -12,12 +12,13 @@ from carddav.models.run import (
     RunAction,
     RunChange,
     RunState,
-    Trigger,
+    RunTrigger,
 )
 
 __all__ = [
     "RUN_COUNTS",
     "UNSENT",
+    "CardDavProvider",
     "Conflict",
     "ConflictKind",
     "Connection",
@@ -33,14 +34,13 @@ __all__ = [
     "OtherKind",
     "Pause",
     "PendingImport",
-    "Provider",
     "Resolution",
     "Run",
     "RunAction",
     "RunChange",
     "RunState",
+    "RunTrigger",
     "Todo",
     "Tombstone",
     "TombstoneState",
-    "Trigger",
 ]

@@ -16,7 +16,7 @@ MAX_URL_LENGTH = 2000
 MIN_SYNC_INTERVAL_SECONDS, MAX_SYNC_INTERVAL_SECONDS = 60, 86_400
 
 
-class Provider(Vocabulary):
+class CardDavProvider(Vocabulary):
     """The user's choice of provider: a hint for discovery."""
 
     CUSTOM = "custom"
@@ -79,7 +79,7 @@ class Connection(Leased, OwnedModel):
     server_url = models.CharField(max_length=MAX_URL_LENGTH)
     username = models.CharField(max_length=255)
     password = EncryptedTextField(blank=True)
-    provider = models.CharField(max_length=20, choices=Provider.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
+    provider = models.CharField(max_length=20, choices=CardDavProvider.choices, null=True, blank=True)  # noqa: DJ001 - null is the contract's value
     sync_enabled = models.BooleanField(default=True)
     auto_export_new = models.BooleanField(default=True)
     auto_sync_interval = models.PositiveIntegerField(default=43_200)

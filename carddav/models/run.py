@@ -12,7 +12,7 @@ from contacts_project.kernel.vocabularies import Vocabulary
 from people.models import Person
 
 
-class Trigger(Vocabulary):
+class RunTrigger(Vocabulary):
     """What started the run."""
 
     MANUAL = "manual"
@@ -41,7 +41,7 @@ class Run(OwnedModel):
     """
 
     connection = models.ForeignKey(Connection, on_delete=models.CASCADE, related_name="+", db_index=False)
-    trigger = models.CharField(max_length=10, choices=Trigger.choices)
+    trigger = models.CharField(max_length=10, choices=RunTrigger.choices)
     dry_run = models.BooleanField(default=False)
     confirmed = models.BooleanField(default=False)
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.QUEUED)

@@ -11,22 +11,22 @@ from django.conf import settings
 from django.utils import timezone
 
 from carddav.client import (
-    Book,
+    AddressBook,
     BookGoneError,
     BookMovedError,
-    BusyError,
     Capabilities,
-    DavError,
+    CardDavError,
     DavSession,
     Login,
     LoginRefusedError,
     NotCardDavError,
+    ServerBusyError,
     discover,
     open_session,
 )
 from carddav.client.session import MAX_TURN_WAIT_SECONDS
 from carddav.models import Connection, Pause
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.texts import define_text
 
@@ -50,16 +50,16 @@ NOT_BEFORE_MESSAGE = define_text("server_asked_to_wait", "The server has asked t
 
 @contextmanager
 def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[None]:
-    """Send no request if the server has refused the login or has asked to wait; record a DavError raised in the block.
+    """Send no request if the server has refused the login or has asked to wait; record a CardDavError of the block.
 
     The requests of the block count as exchanges of the account, and together take at most CARDDAV_RUN_SECONDS. After a
-    failed run (`is_run`) the next one is due after the interval. Raises DavError.
+    failed run (`is_run`) the next one is due after the interval. Raises CardDavError.
     """
     if connection.pause == Pause.AUTH:
         # Repeated tries with a refused password make some servers lock the account.
         raise LoginRefusedError(LOGIN_REFUSED_MESSAGE)
     if connection.not_before is not None and (seconds := (connection.not_before - timezone.now()).total_seconds()) > 0:
-        raise BusyError(
+        raise ServerBusyError(
             NOT_BEFORE_MESSAGE.format(until=f"{connection.not_before:%H:%M}"), retry_after=math.ceil(seconds)
         )
     token = _give_up_at.set(time.monotonic() + settings.CARDDAV_RUN_SECONDS)
@@ -67,16 +67,16 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
         # Also for downloads of pictures, which use no session of the book.
         with exchanges_of(connection.owner_id, wait_seconds=MAX_TURN_WAIT_SECONDS):
             yield
-    except DavError as error:
+    except CardDavError as error:
         _record_failure(connection, error, is_run=is_run)
         raise
     finally:
         _give_up_at.reset(token)
 
 
-def work_in_book(context: Context, work: Callable[[Context], None]) -> None:
+def work_in_book(context: SyncContext, work: Callable[[SyncContext], None]) -> None:
     """Call `work` with the open book. If the server says, before or meanwhile, that the book has moved, and discovery
-    finds it again, call `work` once more. Raises DavError."""
+    finds it again, call `work` once more. Raises CardDavError."""
     try:
         with open_book(context):
             work(context)
@@ -90,8 +90,8 @@ def work_in_book(context: Context, work: Callable[[Context], None]) -> None:
 
 
 @contextmanager
-def open_book(context: Context, *, gone_error: BookGoneError | None = None) -> Iterator[None]:
-    """Open the book for the context and save what discovery has found. Raises DavError."""
+def open_book(context: SyncContext, *, gone_error: BookGoneError | None = None) -> Iterator[None]:
+    """Open the book for the context and save what discovery has found. Raises CardDavError."""
     connection = context.connection
     if gone_error is not None or not connection.is_resolved:
         context.report_progress("connecting", _LOOKING)
@@ -108,17 +108,17 @@ def open_book(context: Context, *, gone_error: BookGoneError | None = None) -> I
 
 
 @contextmanager
-def book_session(connection: Connection, *, gone_error: BookGoneError | None = None) -> Iterator[Book]:
+def book_session(connection: Connection, *, gone_error: BookGoneError | None = None) -> Iterator[AddressBook]:
     """The book, discovered first if it is not known or if the server says that it is gone or has moved.
 
-    What discovery finds is set on `connection` and not saved. Raises DavError.
+    What discovery finds is set on `connection` and not saved. Raises CardDavError.
     """
     login = Login(connection.server_url, connection.username, connection.password)
     trusted_urls = filter(None, [connection.book_url, *connection.home_urls])
     with open_session(login, trusted_urls, give_up_at=_give_up_at.get(), account=connection.owner_id) as session:
         if gone_error is not None or not connection.is_resolved:
             _discover_book(connection, session, gone_error)
-        yield Book(session, connection.book_url, Capabilities.from_json(connection.caps))
+        yield AddressBook(session, connection.book_url, Capabilities.from_json(connection.caps))
 
 
 def _discover_book(connection: Connection, session: DavSession, gone_error: BookGoneError | None) -> None:
@@ -145,14 +145,14 @@ def _discover_book(connection: Connection, session: DavSession, gone_error: Book
     connection.caps = found.book.caps.to_json()
 
 
-def _save_capabilities(connection: Connection, book: Book) -> None:
+def _save_capabilities(connection: Connection, book: AddressBook) -> None:
     """Save unsupported reports, so that the next run does not request them."""
     if book.caps != Capabilities.from_json(connection.caps):
         rows = Connection.objects.owned_by(connection.owner_id).filter(pk=connection.pk, book_url=connection.book_url)
         rows.update(caps=book.caps.to_json())
 
 
-def _record_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
+def _record_failure(connection: Connection, error: CardDavError, *, is_run: bool) -> None:
     now = timezone.now()
     values: dict[str, object] = {
         "last_error": error.text,

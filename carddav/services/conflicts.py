@@ -17,7 +17,7 @@ from carddav.models import (
 )
 from carddav.services.connections import locked_connection
 from carddav.sync.contacts import merge_contact
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from carddav.sync.deletions import end_mapping
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
 from contacts_project.kernel.json import JsonMapping, camel_case
@@ -51,14 +51,14 @@ def resolve_conflict(
     first sync) is resolved from its record. Raises MissingError, AlreadyResolvedError, FieldError, ConnectionBusyError.
     """
     rows = Conflict.objects.owned_by(owner).filter(pk=conflict_id)
-    if (known := rows.first()) is None:
+    if (conflict := rows.first()) is None:
         raise MissingError
-    if known.resolved_at is not None:
+    if conflict.resolved_at is not None:
         raise AlreadyResolvedError
     with locked_connection(owner) as context:
         # Loaded before the transaction, in which no image may be decoded.
-        known = rows.get()
-        picture = None if known.mapping_id else _load_stored_picture(context, known, resolution)
+        conflict = rows.get()
+        picture = None if conflict.mapping_id else _load_stored_picture(context, conflict, resolution)
         with context.write() as write:
             conflict = rows.get()
             if conflict.resolved_at is not None:
@@ -77,7 +77,7 @@ def resolve_conflict(
 
 
 def _resolve_fields(
-    context: Context,
+    context: SyncContext,
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
@@ -97,7 +97,7 @@ def _resolve_fields(
 
 
 def _resolve_remote_deleted(
-    context: Context,
+    context: SyncContext,
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
@@ -113,7 +113,7 @@ def _resolve_remote_deleted(
 
 
 def _resolve_local_deleted(
-    context: Context,
+    context: SyncContext,
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
@@ -136,7 +136,7 @@ _RESOLVERS = {
 }
 
 
-def _clear_deletion_pause(context: Context) -> None:
+def _clear_deletion_pause(context: SyncContext) -> None:
     """End the pause of the deletion guard with the last decision."""
     held = Mapping.objects.owned_by(context.owner).filter(connection=context.connection, status=MappingStatus.HELD)
     if not held.exists():
@@ -146,8 +146,7 @@ def _clear_deletion_pause(context: Context) -> None:
 
 def check_values(conflict: Conflict, names: set[str]) -> None:
     """Raise FieldError if values are given for fields that are not in conflict."""
-    known = {entry["field"] for entry in conflict.fields}
-    for name in sorted(names - known):
+    for name in sorted(names - {entry["field"] for entry in conflict.fields}):
         raise FieldError(f"values.{name}", _NOT_IN_CONFLICT)
 
 
@@ -168,7 +167,7 @@ def _load_stored_card(conflict: Conflict) -> Card:
         raise FieldError("resolution", _NO_CARD_MESSAGE) from error
 
 
-def _load_stored_picture(context: Context, conflict: Conflict, resolution: str) -> bytes | None:
+def _load_stored_picture(context: SyncContext, conflict: Conflict, resolution: str) -> bytes | None:
     """The record's picture if the decision takes it, stored for the write. Must not be called inside a transaction.
 
     Raises FieldError if the picture would have to be downloaded.
@@ -190,7 +189,7 @@ def _load_stored_picture(context: Context, conflict: Conflict, resolution: str) 
 
 
 def _resolve_without_card(
-    context: Context,
+    context: SyncContext,
     write: AccountWrite,
     conflict: Conflict,
     resolution: str,
@@ -208,7 +207,7 @@ def _resolve_without_card(
 
 
 def _resolve_recorded_fields(
-    context: Context,
+    context: SyncContext,
     write: AccountWrite,
     conflict: Conflict,
     resolution: str,
@@ -229,7 +228,7 @@ def _resolve_recorded_fields(
 
 
 def _merge_values(
-    context: Context, person_id: UUID, names: set[str], remote: Fields, values: JsonMapping, now: dt.datetime
+    context: SyncContext, person_id: UUID, names: set[str], remote: Fields, values: JsonMapping, now: dt.datetime
 ) -> LocalContact:
     """The resolution `merged`: write the user's values to the person, and for the other `names` the union of both
     sides' lists. Must be called inside the write."""

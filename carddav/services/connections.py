@@ -11,7 +11,7 @@ from accounts.models import User
 from carddav import models
 from carddav.client import normalize_server_url
 from carddav.models import Connection
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from carddav.sync.lock import LockedError, LockLostError, locked
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
 from contacts_project.kernel.external_waits import external_wait
@@ -56,7 +56,7 @@ def get_connection(owner: User) -> Connection:
 
 
 @contextmanager
-def locked_connection(owner: User) -> Iterator[Context]:
+def locked_connection(owner: User) -> Iterator[SyncContext]:
     """Hold the connection's lock for a job that leaves no run, waiting ten seconds for it.
 
     Raises MissingError, also if the connection is removed meanwhile, and ConnectionBusyError, also if its server is
@@ -67,7 +67,7 @@ def locked_connection(owner: User) -> Iterator[Context]:
         try:
             with locked(get_connection(owner)) as lock:
                 # Read again under the lock: a run that held it may have changed the row.
-                yield Context(owner, get_connection(owner), lock)
+                yield SyncContext(owner, get_connection(owner), lock)
                 return
         except LockLostError:
             get_connection(owner)  # MissingError if the connection was removed

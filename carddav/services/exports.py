@@ -7,13 +7,13 @@ from typing import IO
 from uuid import UUID
 
 from accounts.models import User
-from carddav.client import Book, BookGoneError, Card, DavError, Unreadable
+from carddav.client import AddressBook, BookGoneError, CardDavError, RemoteCard, Unreadable
 from carddav.models import Connection, Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
 from carddav.services.books import book_session, server_access, work_in_book
 from carddav.services.connections import get_connection, locked_connection
 from carddav.services.server_checks import ServerError
-from carddav.sync.context import Context, Receipt
+from carddav.sync.context import JobReport, SyncContext
 from carddav.sync.journal import recover
 from carddav.sync.push import push_all
 from carddav.sync.push_plan import people_for_new_cards
@@ -24,17 +24,17 @@ _BATCH_SIZE = 50
 _CARD_BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
-def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
+def export_people(*, owner: User, person_ids: Sequence[UUID]) -> JobReport:
     """Write a card for each person who has none, is to be synced and is not quiet. All others are skipped, also those
     whose card the server has refused and that have not changed since.
 
     Raises MissingError, ConnectionBusyError.
     """
-    receipt = Receipt()
+    report = JobReport()
     with locked_connection(owner) as context:
         exportable, refused = _exportable_ids(owner, person_ids), _refused_cards(owner, person_ids)
 
-        def find_and_send(context: Context) -> None:
+        def find_and_send(context: SyncContext) -> None:
             nonlocal exportable
             _confirm_earlier_creates(context)
             exportable = _exportable_ids(owner, person_ids)  # some cards may have been found meanwhile
@@ -43,16 +43,16 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> Receipt:
         try:
             with server_access(context.connection):
                 work_in_book(context, find_and_send)
-        except DavError as error:
-            receipt.add_error(error.text)
-        receipt.skipped = len(person_ids) - len(exportable) + len(refused & _refused_cards(owner, exportable))
-        receipt.done = len(exportable) - len(_exportable_ids(owner, exportable))
-        receipt.errors += context.tally.errors
-        receipt.messages += context.tally.messages
-    return receipt
+        except CardDavError as error:
+            report.add_error(error.text)
+        report.skipped = len(person_ids) - len(exportable) + len(refused & _refused_cards(owner, exportable))
+        report.done = len(exportable) - len(_exportable_ids(owner, exportable))
+        report.errors += context.tally.errors
+        report.messages += context.tally.messages
+    return report
 
 
-def _confirm_earlier_creates(context: Context) -> None:
+def _confirm_earlier_creates(context: SyncContext) -> None:
     recover(context)
     # These people may already be in a book that was never listed, or in one with creates of unknown outcome.
     if context.unconfirmed_creates or context.connection.last_reconcile_at is None:
@@ -60,7 +60,7 @@ def _confirm_earlier_creates(context: Context) -> None:
         drop_confirmed_creates(context)
 
 
-def _send_in_batches(context: Context, person_ids: Sequence[UUID]) -> None:
+def _send_in_batches(context: SyncContext, person_ids: Sequence[UUID]) -> None:
     for start in range(0, len(person_ids), _BATCH_SIZE):
         batch = person_ids[start : start + _BATCH_SIZE]
         queue_new_cards(context, batch)
@@ -115,7 +115,7 @@ def back_up_book(*, owner: User) -> Backup:
     try:
         with server_access(connection), external_wait():
             _read_book(connection, backup)
-    except DavError as error:
+    except CardDavError as error:
         backup.file.close()
         raise ServerError(error) from error
     backup.file.seek(0)
@@ -135,9 +135,9 @@ def _read_book(connection: Connection, backup: Backup) -> None:
             _add_cards(book, backup)
 
 
-def _add_cards(book: Book, backup: Backup) -> None:
+def _add_cards(book: AddressBook, backup: Backup) -> None:
     for card in book.fetch(entry.href for entry in book.list().changed):
-        if isinstance(card, Card):
+        if isinstance(card, RemoteCard):
             backup.add(card.text)
         else:  # a card deleted meanwhile (Missing) is not part of the book any more
             backup.unreadable += isinstance(card, Unreadable)

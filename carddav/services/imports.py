@@ -13,10 +13,10 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts.models import User
-from carddav.client import Card as FetchedCard
+from carddav.client import RemoteCard
 from carddav.models import Connection, Mapping, PendingImport, Todo
 from carddav.services.connections import locked_connection
-from carddav.sync.context import Context, Receipt
+from carddav.sync.context import JobReport, SyncContext
 from carddav.sync.incoming import apply_group_cards
 from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture
@@ -65,7 +65,7 @@ class _ImportJob:
     groups: Collection[Group]
     groups_of: GroupsOf
     now: dt.datetime
-    receipt: Receipt = field(default_factory=Receipt)
+    report: JobReport = field(default_factory=JobReport)
     pixel_budget: PixelBudget = field(default_factory=PixelBudget)
     give_up_at: float = field(default_factory=lambda: time.monotonic() + MAX_SECONDS)
     picture_seconds: float = field(default_factory=lambda: MAX_PICTURE_SECONDS)
@@ -83,7 +83,7 @@ class _ImportJob:
 
 def import_pending(
     *, owner: User, row_ids: Sequence[UUID], groups: Collection[Group], groups_of: GroupsOf, now: dt.datetime
-) -> Receipt:
+) -> JobReport:
     """Import pending imports as people, each with `groups` and its own groups; a failure of one does not stop the
     others.
 
@@ -102,8 +102,8 @@ def import_pending(
                 _import_rows(job, found, partial(_import_found, job, context))
                 apply_group_cards(context)
     if job.not_tried:
-        job.receipt.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
-    return job.receipt
+        job.report.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
+    return job.report
 
 
 def _import_rows(job: _ImportJob, row_ids: Sequence[UUID], store: Callable[[list[_ImportRow]], None]) -> None:
@@ -129,16 +129,16 @@ def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]
     rows = []
     for key in row_ids:
         if (row := pending.get(key)) is None:
-            job.receipt.skipped += 1  # another request has imported it
+            job.report.skipped += 1  # another request has imported it
             continue
         try:
             card, _ = read_card(row.raw)
         except VCardError as error:
-            job.receipt.add_error(_NOT_IMPORTED.format(name=row.display_name, reason=error.text))
+            job.report.add_error(_NOT_IMPORTED.format(name=row.display_name, reason=error.text))
             continue
         if not row.href:  # of an uploaded file
             card = without_google_groups(card)
-        fetched = FetchedCard(row.href or "", row.href_key, row.etag, row.raw)
+        fetched = RemoteCard(row.href or "", row.href_key, row.etag, row.raw)
         rows.append(_load_row_picture(job, _ImportRow(row, NewCard(fetched, card))))
     return rows
 
@@ -162,17 +162,17 @@ def _import_uploaded(job: _ImportJob, rows: list[_ImportRow]) -> None:
             rows = _claim(job, rows)
             contacts = create_from_cards(job.owner, write, [row.new.with_stored_photo() for row in rows])
             _put_into_groups(job, rows, [contact.person for contact in contacts])
-        job.receipt.done += len(rows)
+        job.report.done += len(rows)
 
     _store_with_fallback(job, rows, create)
 
 
-def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> None:
+def _import_found(job: _ImportJob, context: SyncContext, rows: list[_ImportRow]) -> None:
     def link(rows: list[_ImportRow]) -> None:
         for row in rows:
             link_and_merge(context, row.new, linked[row.pending.pk])
             PendingImport.objects.owned_by(context.owner).filter(pk=row.pending.pk).delete()
-        job.receipt.skipped += len(rows)
+        job.report.skipped += len(rows)
 
     def create(rows: list[_ImportRow]) -> None:
         with job.writer.batch(), context.write() as write:
@@ -182,7 +182,7 @@ def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> 
             # The groups are no part of the card yet: the next run sends them.
             Mapping.objects.owned_by(job.owner).filter(person__in=grouped).mark_unsent()
             _defer_pictures(context, [row for row in rows if row.is_picture_deferred])
-        job.receipt.done += len(rows)
+        job.report.done += len(rows)
 
     matcher = CardMatcher(context, [row.new for row in rows])
     linked = {row.pending.pk: key for row in rows if (key := matcher.find_person(row.new)) is not None}
@@ -192,7 +192,7 @@ def _import_found(job: _ImportJob, context: Context, rows: list[_ImportRow]) -> 
     _store_with_fallback(job, [row for row in rows if row.pending.pk not in linked], create)
 
 
-def _defer_pictures(context: Context, rows: list[_ImportRow]) -> None:
+def _defer_pictures(context: SyncContext, rows: list[_ImportRow]) -> None:
     """Queue the cards in Todo: the next run fetches them, and the empty base makes it see the picture as new. Must be
     called inside the write."""
     keys = [row.new.fetched.key for row in rows]
@@ -211,7 +211,7 @@ def _claim(job: _ImportJob, rows: list[_ImportRow]) -> list[_ImportRow]:
     existing = set(pending.values_list("pk", flat=True))
     check_plan(job.owner, "people", len(existing))
     pending.delete()
-    job.receipt.skipped += len(rows) - len(existing)
+    job.report.skipped += len(rows) - len(existing)
     return [row for row in rows if row.pending.pk in existing]
 
 
@@ -239,7 +239,7 @@ def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callabl
     # Once the plan is full, no later row is tried: each would fail for the same reason.
     if job.plan_limit is not None and rows:
         for row in rows:
-            job.receipt.add_error(_NOT_IMPORTED.format(name=row.pending.display_name, reason=job.plan_limit.message))
+            job.report.add_error(_NOT_IMPORTED.format(name=row.pending.display_name, reason=job.plan_limit.message))
         return
     try:
         if rows:
@@ -252,7 +252,7 @@ def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callabl
                 _store_with_fallback(job, [row], store)
             return
         job.plan_limit = error if isinstance(error, PlanLimitError) else None
-        job.receipt.add_error(_NOT_IMPORTED.format(name=rows[0].pending.display_name, reason=_reason_of(error)))
+        job.report.add_error(_NOT_IMPORTED.format(name=rows[0].pending.display_name, reason=_reason_of(error)))
 
 
 def _reason_of(error: DomainError | VCardError | DatabaseError) -> Text:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from accounts.models import User
-from carddav.client import DavError
+from carddav.client import CardDavError
 from carddav.models import PendingImport
 from carddav.models.mapping import hash_text
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import locked_connection
-from carddav.sync.context import Receipt
+from carddav.sync.context import JobReport
 from carddav.sync.run import discover_new_cards
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
@@ -86,16 +86,16 @@ class _UploadBatch:
             return RecordOutcome(result.index, result.name, SKIPPED, person_id, (_CONTACT,))
         self.digests.add(digest)
         # Two cards with one UID in the same file are both kept: UIDs are not unique.
-        known = self.by_uid.get(key) if key not in self.seen_uids else None
+        earlier = self.by_uid.get(key) if key not in self.seen_uids else None
         self.seen_uids.update(filter(None, [key]))
-        if known:
-            known.display_name, known.raw, known.digest, known.discovered_at = (
+        if earlier:
+            earlier.display_name, earlier.raw, earlier.digest, earlier.discovered_at = (
                 result.name,
                 result.text,
                 digest,
                 self.now,
             )
-            self.replaced.append(known)
+            self.replaced.append(earlier)
             return RecordOutcome(result.index, result.name, UPDATED, remarks=result.warnings)
         row = PendingImport(
             owner=self.owner,
@@ -109,19 +109,19 @@ class _UploadBatch:
         return RecordOutcome(result.index, result.name, IMPORTED, remarks=result.warnings)
 
 
-def discover_contacts(*, owner: User) -> Receipt:
+def discover_contacts(*, owner: User) -> JobReport:
     """Store new cards as pending imports; nothing else is changed on either side. Works with sync disabled.
 
     Raises MissingError, ConnectionBusyError.
     """
-    receipt = Receipt()
+    report = JobReport()
     with locked_connection(owner) as context:
         try:
             with server_access(context.connection):
                 work_in_book(context, discover_new_cards)
-        except DavError as error:
-            receipt.add_error(error.text)
-        receipt.done = context.tally.discovered
-        receipt.errors += context.tally.errors
-        receipt.messages += context.tally.messages
-    return receipt
+        except CardDavError as error:
+            report.add_error(error.text)
+        report.done = context.tally.discovered
+        report.errors += context.tally.errors
+        report.messages += context.tally.messages
+    return report

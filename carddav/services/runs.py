@@ -9,11 +9,11 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import DavError, OverdueError
-from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, Trigger
+from carddav.client import CardDavError, OverdueError
+from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, RunTrigger
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import get_connection
-from carddav.sync.context import Context, DryRun, Tally
+from carddav.sync.context import DryRunContext, SyncContext, Tally
 from carddav.sync.lock import LockLostError, locked
 from carddav.sync.push_plan import next_retry_at
 from carddav.sync.run import sync_book
@@ -76,7 +76,7 @@ def retry_held_back(*, owner: User, person_id: UUID, now: dt.datetime) -> Run:
         if not Mapping.objects.owned_by(owner).held_back().filter(person=person_id).try_again(now):
             raise MissingError
         Connection.objects.owned_by(owner).filter(sync_enabled=True).update(next_sync_at=now)
-    return start_run(owner=owner, trigger=Trigger.MANUAL, now=now)
+    return start_run(owner=owner, trigger=RunTrigger.MANUAL, now=now)
 
 
 def start_due_run(*, owner: User, trigger: str, now: dt.datetime) -> Run | None:
@@ -132,14 +132,14 @@ def execute_run(run_id: UUID) -> Run:
         connection = get_connection(run.owner)
         # Another run may have been undone since this one was queued: the user has not seen yet what it would send.
         run.dry_run = run.dry_run or (connection.needs_confirmation and not run.confirmed)
-        kind = DryRun if run.dry_run else Context
+        kind = DryRunContext if run.dry_run else SyncContext
         context = kind(run.owner, connection, lock, run=run)
         code, error = _perform(context)
         end_run(run, context.tally, code=code, error=error)
     return run
 
 
-def _perform(context: Context) -> tuple[str, Text | None]:
+def _perform(context: SyncContext) -> tuple[str, Text | None]:
     connection, now = context.connection, timezone.now()
     next_at = connection.next_sync_at
     rows = Connection.objects.owned_by(context.owner).filter(pk=connection.pk)
@@ -147,8 +147,8 @@ def _perform(context: Context) -> tuple[str, Text | None]:
         with server_access(context.connection, is_run=context.run is not None):
             context.report_progress("connecting", _CONNECTING)
             work_in_book(context, sync_book)
-    except DavError as error:
-        if isinstance(error, OverdueError) and context.tally.has_changes and not isinstance(context, DryRun):
+    except CardDavError as error:
+        if isinstance(error, OverdueError) and context.tally.has_changes and not isinstance(context, DryRunContext):
             rows.update(next_sync_at=now)  # the book is large: the next run goes on where this one had to stop
         return error.code, error.text
     except (LockLostError, AccountGoneError):
@@ -160,13 +160,13 @@ def _perform(context: Context) -> tuple[str, Text | None]:
         log.exception("a sync failed", extra={"run": str(context.run and context.run.pk)})
         rows.update(next_sync_at=now + dt.timedelta(seconds=connection.auto_sync_interval))
         return "interrupted", INTERRUPTED
-    if not isinstance(context, DryRun):
+    if not isinstance(context, DryRunContext):
         _record_success(context, next_at)
         _announce_discovered(context)
     return "", None
 
 
-def _record_success(context: Context, next_at: dt.datetime) -> None:
+def _record_success(context: SyncContext, next_at: dt.datetime) -> None:
     """Clear the last error and schedule the next run."""
     rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk)
     now = timezone.now()
@@ -180,7 +180,7 @@ def _record_success(context: Context, next_at: dt.datetime) -> None:
     rows.filter(next_sync_at=next_at).update(next_sync_at=due)
 
 
-def _announce_discovered(context: Context) -> None:
+def _announce_discovered(context: SyncContext) -> None:
     """Notify the user once a run."""
     if context.run is not None and context.tally.discovered and context.connection.import_mode == ImportMode.NOTIFY:
         contacts_found.send(

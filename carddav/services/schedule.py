@@ -20,12 +20,12 @@ from carddav.models import (
     Pause,
     Run,
     RunState,
+    RunTrigger,
     Tombstone,
     TombstoneState,
-    Trigger,
 )
 from carddav.services.runs import end_interrupted, execute_run, start_due_run, start_run
-from carddav.sync.context import Receipt
+from carddav.sync.context import JobReport
 from carddav.sync.lock import LockedError
 from carddav.sync.push_plan import has_unsent
 from contacts_project.kernel.errors import MissingError
@@ -44,46 +44,46 @@ _HISTORY_RETENTION = dt.timedelta(days=90)
 EnqueueRun = Callable[[str], object]
 
 
-def sync_due(*, now: dt.datetime, trigger: Trigger) -> Receipt:
+def sync_due(*, now: dt.datetime, trigger: RunTrigger) -> JobReport:
     """Sync all accounts that are due, one after the other; those that are paused or not due are skipped.
 
     Those whose server took too long the last time come last: such a sync may take as long as a sync may.
     """
-    receipt = Receipt()
+    report = JobReport()
     enabled = Connection.unscoped.rows().filter(sync_enabled=True)
     took_too_long = Case(When(last_error_code="timeout", then=1), default=0)
     in_order = enabled.due(now).order_by(took_too_long, "next_sync_at", "pk")
     due = list(in_order.values_list("owner", flat=True))
-    receipt.skipped = enabled.count() - len(due)
+    report.skipped = enabled.count() - len(due)
     owners = User.objects.in_bulk(due)
     for number, owner in enumerate(owners[key] for key in due if key in owners):
         if number:
             time.sleep(ACCOUNT_PAUSE_SECONDS)
-        _sync_one(owner, trigger, receipt)
-    return receipt
+        _sync_one(owner, trigger, report)
+    return report
 
 
-def _sync_one(owner: User, trigger: Trigger, receipt: Receipt) -> None:
+def _sync_one(owner: User, trigger: RunTrigger, report: JobReport) -> None:
     try:
         started = start_due_run(owner=owner, trigger=trigger, now=timezone.now())
         if started is None:  # another job has synced it meanwhile, or the connection was removed
-            receipt.skipped += 1
+            report.skipped += 1
             return
         run = execute_run(started.pk)
     except (LockedError, MissingError):
-        receipt.skipped += 1  # its sync is running, or the connection was removed
+        report.skipped += 1  # its sync is running, or the connection was removed
         return
     except Exception:  # an error of one account must not stop the others
         log.exception("a sync failed", extra={"owner": str(owner.pk)})
-        receipt.add_error(_FAILED)
+        report.add_error(_FAILED)
         return
     if run.code:
-        receipt.add_error(run.error)
+        report.add_error(run.error)
     else:
-        receipt.done += 1
+        report.done += 1
 
 
-def sync_account(*, owner: User, trigger: Trigger) -> Run:
+def sync_account(*, owner: User, trigger: RunTrigger) -> Run:
     """Sync one account now, due or not. Raises MissingError, LockedError."""
     return execute_run(start_run(owner=owner, trigger=trigger, now=timezone.now()).pk)
 
@@ -96,7 +96,7 @@ def start_if_unsent(*, owner_id: UUID, now: dt.datetime) -> Run | None:
         return None
     if connection.not_before is not None and connection.not_before > now:
         return None
-    return start_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+    return start_run(owner=connection.owner, trigger=RunTrigger.AUTOMATIC, now=now)
 
 
 def sweep(*, now: dt.datetime, enqueue_due: EnqueueRun) -> None:
@@ -108,7 +108,7 @@ def sweep(*, now: dt.datetime, enqueue_due: EnqueueRun) -> None:
         elif run.state == RunState.RUNNING:
             end_interrupted(run, now)
     for connection in Connection.unscoped.rows().due(now).select_related("owner"):
-        run = start_due_run(owner=connection.owner, trigger=Trigger.AUTOMATIC, now=now)
+        run = start_due_run(owner=connection.owner, trigger=RunTrigger.AUTOMATIC, now=now)
         if run is not None and run.state == RunState.QUEUED:
             enqueue_due(str(run.pk))
 

@@ -3,15 +3,15 @@
 from accounts.models import User
 from carddav.client import (
     AccessDeniedError,
-    BusyError,
+    CardDavError,
     ConnectionRejectedError,
-    DavError,
     DnsError,
     FoundBook,
     Login,
     LoginRefusedError,
     NotCardDavError,
     PolicyError,
+    ServerBusyError,
     ServerTimeoutError,
     TlsError,
     discover,
@@ -45,10 +45,10 @@ class ServerError(DomainError):
         "tls",
     )
 
-    def __init__(self, error: DavError) -> None:
+    def __init__(self, error: CardDavError) -> None:
         super().__init__(error.text)
         self.code = error.code
-        if isinstance(error, BusyError):
+        if isinstance(error, ServerBusyError):
             self.retry_after = error.retry_after or DEFAULT_RETRY_AFTER_SECONDS
 
 
@@ -82,7 +82,7 @@ class CheckBrokenError(ServerError):
     CODES = ("busy", "interrupted")
 
 
-_CHECK_ERRORS: tuple[tuple[type[DavError] | tuple[type[DavError], ...], type[ServerError]], ...] = (
+_CHECK_ERRORS: tuple[tuple[type[CardDavError] | tuple[type[CardDavError], ...], type[ServerError]], ...] = (
     ((LoginRefusedError, AccessDeniedError), CheckLoginError),
     ((DnsError, ConnectionRejectedError, NotCardDavError), CheckNotFoundError),
     (ServerTimeoutError, CheckTimeoutError),
@@ -107,7 +107,7 @@ def check_server(
                 Login(server_url, username, password), seconds=CHECK_SECONDS, account=owner.pk
             ) as session:
                 return discover(session, provider=provider).books
-        except DavError as error:
+        except CardDavError as error:
             kind = next((kind for causes, kind in _CHECK_ERRORS if isinstance(error, causes)), CheckBrokenError)
             raise kind(error) from error
 

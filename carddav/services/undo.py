@@ -22,25 +22,25 @@ EDITED_MESSAGE = define_text("edited_since_run", "Somebody has edited this perso
 PHOTO_MISSING_MESSAGE = define_text("former_photo_missing", "The file of the former photo is missing.")
 
 
-class AlreadyUndoneError(DomainError):
+class RunAlreadyUndoneError(DomainError):
     """The run has been undone already."""
 
     message = define_text("run_already_undone", "This run has been undone already.")
 
 
 @dataclass(slots=True)
-class Undone:
+class RunUndo:
     """How many people were reverted, and the people who were not or not completely, with the reason."""
 
     restored: int = 0
     kept: list[tuple[Person, Text]] = field(default_factory=list)
 
 
-def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
+def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> RunUndo:
     """Revert the people whom the run changed, created or deleted, each in a transaction of its own.
 
     Until the user confirms a run, all runs are dry. An interrupted undo continues when it is requested again. Raises
-    MissingError, AlreadyUndoneError, ConnectionBusyError while a run is queued or in progress.
+    MissingError, RunAlreadyUndoneError, ConnectionBusyError while a run is queued or in progress.
     """
     rows = Run.objects.owned_by(owner).filter(pk=run_id)
     run = rows.first()
@@ -50,11 +50,11 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
         raise ConnectionBusyError
     with locked_connection(owner):
         if not rows.filter(undone_at=None).exists():
-            raise AlreadyUndoneError
+            raise RunAlreadyUndoneError
         # A queued run was requested earlier: it would send what is reverted here before the user has seen it.
         if Run.objects.owned_by(owner).filter(dry_run=False).exclude(state=RunState.ENDED).exists():
             raise ConnectionBusyError
-        undone = Undone()
+        undone = RunUndo()
         changes = RunChange.objects.owned_by(owner).filter(run=run)
         if changes.exists():
             # Before the first change: if the undo is interrupted, no automatic run may send what was reverted so far.
@@ -65,7 +65,7 @@ def undo_run(*, owner: User, run_id: UUID, now: dt.datetime) -> Undone:
     return undone
 
 
-def _undo_change(owner: User, change_id: UUID, undone: Undone) -> None:
+def _undo_change(owner: User, change_id: UUID, undone: RunUndo) -> None:
     change = RunChange.objects.owned_by(owner).select_related("person").get(pk=change_id)
     photo = read_photo(change.photo) if change.photo else None
     # Before the transaction, which must not wait for the storage.

@@ -11,12 +11,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client import Card as FetchedCard
+from carddav.client import RemoteCard
 from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, Resolution, RunAction
 from carddav.models.mapping import hash_text
-from carddav.sync.context import CARD_PROBLEM, Context
-from carddav.sync.pictures import Picture, load_changed_picture
-from carddav.sync.plan import Action, Counts, Planned
+from carddav.sync.context import CARD_PROBLEM, SyncContext
+from carddav.sync.pictures import CardPicture, load_changed_picture
+from carddav.sync.plan import Counts, SyncAction, SyncPlan
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.contact import LocalContact, copy_unmapped_lines, load_local_contact, write_fields
 from people.contents.fields import (
@@ -47,7 +47,7 @@ class MergePlan:
 
 
 def plan_merge(
-    mapping: Mapping, contact: LocalContact, remote: Fields, picture: Picture, name_format: str
+    mapping: Mapping, contact: LocalContact, remote: Fields, picture: CardPicture, name_format: str
 ) -> MergePlan:
     """Merge the contact as it is now; pure. `name_format` is the connection's format of FN."""
     remote = _with_former_override(mapping, remote)
@@ -72,7 +72,7 @@ def _with_former_override(mapping: Mapping, remote: Fields) -> Fields:
     return {**remote, "displayNameOverride": former} if says_only_name(former, names) else remote
 
 
-def _takes_remote_photo(merged: Merged, local: Fields, picture: Picture) -> bool:
+def _takes_remote_photo(merged: Merged, local: Fields, picture: CardPicture) -> bool:
     """Whether the person takes the card's picture or its absence. A picture that could not be loaded leaves the
     photo."""
     target = merged.target.local["photo"]
@@ -108,13 +108,13 @@ class ContactState:
     mapping: Mapping
     contact: LocalContact
     card: Card
-    picture: Picture
+    picture: CardPicture
     record: Conflict | None
     read_photo: Callable[[], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedMerge(Planned):
+class ContactSyncPlan(SyncPlan):
     """The merge of a contact; without `merge` the person is not synced, and only the card's text is kept."""
 
     merge: MergePlan | None = None
@@ -125,11 +125,11 @@ def is_sync_suspended(contact: LocalContact) -> bool:
     return contact.person.deleted_at is not None or not contact.person.card_dav_sync_enabled
 
 
-def plan_state(state: ContactState, name_format: str, now: dt.datetime) -> PlannedMerge:
+def plan_state(state: ContactState, name_format: str, now: dt.datetime) -> ContactSyncPlan:
     """What is done with a contact whose card is there; pure."""
     mapping, contact = state.mapping, state.contact
     if is_sync_suspended(contact):
-        return PlannedMerge(Action.STORE_CARD, mapping_id=mapping.pk)
+        return ContactSyncPlan(SyncAction.STORE_CARD, mapping_id=mapping.pk)
     remote = remote_fields(state.card)
     merge_plan = plan_merge(mapping, contact, remote, state.picture, name_format)
     # The conflict of a card that was gone ends when the card is there again.
@@ -145,36 +145,36 @@ def plan_state(state: ContactState, name_format: str, now: dt.datetime) -> Plann
         is_sent = text is not None and not mapping.is_held_back(hash_text(text), now)
         return Counts(updated_remotely=is_sent)
 
-    return PlannedMerge(Action.MERGE, here=here, there=there, mapping_id=mapping.pk, merge=merge_plan)
+    return ContactSyncPlan(SyncAction.MERGE, here=here, there=there, mapping_id=mapping.pk, merge=merge_plan)
 
 
-def load_mapping(context: Context, mapping_id: UUID | None) -> Mapping | None:
+def load_mapping(context: SyncContext, mapping_id: UUID | None) -> Mapping | None:
     """The current row of the mapping, or None."""
     return Mapping.objects.owned_by(context.owner).filter(pk=mapping_id).first() if mapping_id else None
 
 
-def load_open_conflict(context: Context, mapping: Mapping) -> Conflict | None:
+def load_open_conflict(context: SyncContext, mapping: Mapping) -> Conflict | None:
     """The unresolved conflict of the contact, or None."""
     return Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None).first()
 
 
-def merge_contact(context: Context, mapping_id: UUID, fetched: tuple[FetchedCard, Card] | None = None) -> None:
+def merge_contact(context: SyncContext, mapping_id: UUID, fetched: tuple[RemoteCard, Card] | None = None) -> None:
     """Merge a mapped contact with a card that was fetched and read, or with its card as last fetched.
 
     Raises VCardError if that cannot be read. The person is read inside the transaction, so that an edit made meanwhile
     is not overwritten.
     """
-    known = load_mapping(context, mapping_id)
-    if known is None:
+    unlocked = load_mapping(context, mapping_id)
+    if unlocked is None:
         return
-    found, card = fetched or (None, read_card(known.remote_raw)[0])
-    picture = load_changed_picture(context, card, known.base_remote)
+    found, card = fetched or (None, read_card(unlocked.remote_raw)[0])
+    picture = load_changed_picture(context, card, unlocked.base_remote)
 
     def read() -> ContactState | None:
         # The picture was loaded without the lock: if the stored card was replaced meanwhile, its old text must not be
         # merged.
         mapping = load_mapping(context, mapping_id)
-        if mapping is None or (found is None and mapping.remote_raw != known.remote_raw):
+        if mapping is None or (found is None and mapping.remote_raw != unlocked.remote_raw):
             return None
         if found is not None:
             mapping.keep_text(found.text, found.etag, card.uid)
@@ -183,11 +183,11 @@ def merge_contact(context: Context, mapping_id: UUID, fetched: tuple[FetchedCard
     context.decide(read, partial(plan_contact_now, context), partial(apply_state, context))
 
 
-def plan_contact_now(context: Context, state: ContactState) -> PlannedMerge:
+def plan_contact_now(context: SyncContext, state: ContactState) -> ContactSyncPlan:
     return plan_state(state, context.connection.name_format, timezone.now())
 
 
-def read_state(context: Context, mapping: Mapping, card: Card, picture: Picture) -> ContactState:
+def read_state(context: SyncContext, mapping: Mapping, card: Card, picture: CardPicture) -> ContactState:
     """The contact's state now. Inside the write, unless for a dry run."""
     contact = load_local_contact(context.owner, mapping.person_id)
     photo = contact.person.photo
@@ -201,19 +201,19 @@ def read_state(context: Context, mapping: Mapping, card: Card, picture: Picture)
     )
 
 
-def apply_state(context: Context, write: AccountWrite, state: ContactState, planned: Planned) -> None:
+def apply_state(context: SyncContext, write: AccountWrite, state: ContactState, sync_plan: SyncPlan) -> None:
     """Do what `plan_state` decided. Must be called inside the write."""
-    if not isinstance(planned, PlannedMerge) or planned.merge is None:
+    if not isinstance(sync_plan, ContactSyncPlan) or sync_plan.merge is None:
         state.mapping.save()  # keep the text; the bases stay, so that a later merge sees the change
         return
     record = state.record
     if state.mapping.status == MappingStatus.HELD:
         close_conflict(context, state.mapping)  # the card is there again
         record = None
-    _apply_merge(context, write, state, planned.merge, record)
+    _apply_merge(context, write, state, sync_plan.merge, record)
 
 
-def merge_or_report(context: Context, mapping_id: UUID, fetched: FetchedCard) -> bool:
+def merge_or_report(context: SyncContext, mapping_id: UUID, fetched: RemoteCard) -> bool:
     """Merge the fetched card; False, and an error of the run that names it, if it cannot be read."""
     try:
         merge_contact(context, mapping_id, (fetched, read_resource(fetched.text)[0]))
@@ -224,7 +224,7 @@ def merge_or_report(context: Context, mapping_id: UUID, fetched: FetchedCard) ->
 
 
 def _apply_merge(
-    context: Context, write: AccountWrite, state: ContactState, merge_plan: MergePlan, record: Conflict | None
+    context: SyncContext, write: AccountWrite, state: ContactState, merge_plan: MergePlan, record: Conflict | None
 ) -> None:
     mapping, before = state.mapping, state.contact
     copy_unmapped_lines(context.owner, write, before, state.card)
@@ -271,7 +271,7 @@ def _agreed_bases(
 
 
 def _update_field_conflict(
-    context: Context, mapping: Mapping, found: tuple[FieldConflict, ...], record: Conflict | None
+    context: SyncContext, mapping: Mapping, found: tuple[FieldConflict, ...], record: Conflict | None
 ) -> None:
     """Store the fields that are in conflict in the contact's one open record; close it if none is."""
     if not found:
@@ -297,7 +297,7 @@ def _update_field_conflict(
     record.save()
 
 
-def open_conflict(context: Context, mapping: Mapping, kind: ConflictKind, raw: str, etag: str | None) -> bool:
+def open_conflict(context: SyncContext, mapping: Mapping, kind: ConflictKind, raw: str, etag: str | None) -> bool:
     """Record that one side is gone and the user has to decide; returns whether that is news. Must be called inside the
     write."""
     rows = Conflict.objects.owned_by(context.owner)
@@ -311,7 +311,7 @@ def open_conflict(context: Context, mapping: Mapping, kind: ConflictKind, raw: s
     return is_new
 
 
-def close_conflict(context: Context, mapping: Mapping) -> None:
+def close_conflict(context: SyncContext, mapping: Mapping) -> None:
     """Resolve the open conflict because both sides agree. Must be called inside the write."""
     rows = Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None)
     rows.update(resolved_at=timezone.now(), resolution=Resolution.MERGED)

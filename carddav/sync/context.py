@@ -11,10 +11,10 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import Book, Changes
+from carddav.client import AddressBook, Listing
 from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.lock import Lock
-from carddav.sync.plan import Counts, Planned
+from carddav.sync.plan import Counts, SyncPlan
 from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.texts import Text, define_text
@@ -60,7 +60,7 @@ class ErrorReport:
 
 
 @dataclass(slots=True)
-class Receipt(ErrorReport):
+class JobReport(ErrorReport):
     """The result of a job without a run, such as an import or export of selected contacts.
 
     `done` counts the contacts that were imported, exported or discovered."""
@@ -93,10 +93,10 @@ class Tally(ErrorReport):
 
 
 @dataclass(slots=True)
-class Context:
+class SyncContext:
     """One run. `run` is None for jobs that leave no history, such as exporting selected people.
 
-    `changes` is the last listing; its token is saved at the end of the run.
+    `listing` is the last one; its token is saved at the end of the run.
     """
 
     owner: User
@@ -107,8 +107,8 @@ class Context:
     parallel: int = MAX_EXCHANGES
     tally: Tally = field(default_factory=Tally)
     pixel_budget: PixelBudget = field(default_factory=PixelBudget)
-    opened_book: Book | None = None
-    changes: Changes | None = None
+    opened_book: AddressBook | None = None
+    listing: Listing | None = None
     #: People who were matched with a new card, and the former keys of cards that were found at another href.
     linked_people: set[UUID] = field(default_factory=set)
     relinked: set[str] = field(default_factory=set)
@@ -122,7 +122,7 @@ class Context:
     _reported_at: dt.datetime | None = None
 
     @property
-    def book(self) -> Book:
+    def book(self) -> AddressBook:
         if self.opened_book is None:
             raise RuntimeError("the book is not open")
         return self.opened_book
@@ -148,25 +148,25 @@ class Context:
         """Do what changes something and what a dry run leaves out."""
         work()
 
-    def carry_out(self, plan: Callable[[], Iterable[Planned]], work: Callable[[], object]) -> None:
+    def carry_out(self, plan: Callable[[], Iterable[SyncPlan]], work: Callable[[], object]) -> None:
         """Carry out actions whose work has transactions and requests of its own, and counts what it has done."""
         work()
 
     def decide(
         self,
         read: Callable[[], S | None],
-        plan: Callable[[S], Planned],
-        apply: Callable[[AccountWrite, S, Planned], object],
-    ) -> Planned | None:
+        plan: Callable[[S], SyncPlan],
+        apply: Callable[[AccountWrite, S, SyncPlan], object],
+    ) -> SyncPlan | None:
         """Read, decide and apply in one write, so that no edit comes between. None if there is nothing to decide."""
         with self.write() as write:
             state = read()
             if state is None:
                 return None
-            planned = plan(state)
-            apply(write, state, planned)
-        self.tally.count(planned.here)
-        return planned
+            sync_plan = plan(state)
+            apply(write, state, sync_plan)
+        self.tally.count(sync_plan.here)
+        return sync_plan
 
     def record_remote_write(self) -> None:
         """Forget the ctag after a write to the server, which has changed it. Must be called inside `write`."""
@@ -221,12 +221,12 @@ class Context:
 
 
 @dataclass(slots=True)
-class DryRun(Context):
+class DryRunContext(SyncContext):
     """A run that changes nothing: it decides what a run would do, and counts it.
 
-    `planned` are the contacts that are decided as a whole: what their card would be sent for is counted."""
+    `contacts` are the contacts that are decided as a whole: what their card would be sent for is counted."""
 
-    planned: set[UUID] = field(default_factory=set)
+    contacts: set[UUID] = field(default_factory=set)
 
     @property
     def unwritten_imports(self) -> int:
@@ -235,27 +235,27 @@ class DryRun(Context):
     def act(self, work: Callable[[], object]) -> None:
         """Leave it out."""
 
-    def carry_out(self, plan: Callable[[], Iterable[Planned]], work: Callable[[], object]) -> None:
-        for planned in plan():
-            self._count(planned)
+    def carry_out(self, plan: Callable[[], Iterable[SyncPlan]], work: Callable[[], object]) -> None:
+        for sync_plan in plan():
+            self._count(sync_plan)
 
     def decide(
         self,
         read: Callable[[], S | None],
-        plan: Callable[[S], Planned],
-        apply: Callable[[AccountWrite, S, Planned], object],
-    ) -> Planned | None:
+        plan: Callable[[S], SyncPlan],
+        apply: Callable[[AccountWrite, S, SyncPlan], object],
+    ) -> SyncPlan | None:
         state = read()
         if state is None:
             return None
-        planned = plan(state)
+        sync_plan = plan(state)
         # A contact is decided once: what is listed is merged before what is unsent.
-        if planned.mapping_id is None or planned.mapping_id not in self.planned:
-            self._count(planned)
-        return planned
+        if sync_plan.mapping_id is None or sync_plan.mapping_id not in self.contacts:
+            self._count(sync_plan)
+        return sync_plan
 
-    def _count(self, planned: Planned) -> None:
-        self.tally.count(planned.here)
-        self.tally.count(planned.there())
-        if planned.mapping_id is not None:
-            self.planned.add(planned.mapping_id)
+    def _count(self, sync_plan: SyncPlan) -> None:
+        self.tally.count(sync_plan.here)
+        self.tally.count(sync_plan.there())
+        if sync_plan.mapping_id is not None:
+            self.contacts.add(sync_plan.mapping_id)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from carddav.client import Card as FetchedCard
-from carddav.client import Missing, Outcome, href_key
+from carddav.client import Missing, RemoteCard, WriteOutcome, href_key
 from carddav.models import (
     Conflict,
     ConflictKind,
@@ -20,14 +19,14 @@ from carddav.models import (
     TombstoneState,
 )
 from carddav.sync.contacts import is_sync_suspended, load_mapping, load_open_conflict, open_conflict, plan_merge
-from carddav.sync.context import Context
-from carddav.sync.index import Index, KnownCard
-from carddav.sync.pictures import Picture
+from carddav.sync.context import SyncContext
+from carddav.sync.index import Index, IndexRow
+from carddav.sync.pictures import CardPicture
 from carddav.sync.plan import (
-    Action,
     BookState,
-    Planned,
     SideState,
+    SyncAction,
+    SyncPlan,
     is_deletion_guarded,
     plan_card_deletion,
     plan_remote_deletion,
@@ -49,34 +48,34 @@ _ASKING = define_text("progress_asking", "Asking for %(count)s contacts that are
 _DELETING = define_text("progress_deleting", "Deleting %(count)s contacts")
 
 
-def apply_remote_deletions(context: Context, index: Index, missing: dict[str, KnownCard]) -> list[FetchedCard]:
+def apply_remote_deletions(context: SyncContext, index: Index, missing: dict[str, IndexRow]) -> list[RemoteCard]:
     """Handle missing cards, each confirmed by the server; returns those that exist after all."""
     moved = _find_relinked(context, missing)
-    missing = {key: known for key, known in missing.items() if key not in moved}
+    missing = {key: row for key, row in missing.items() if key not in moved}
     if not missing:
         return []
     context.report_progress("listing", _ASKING.format(count=len(missing)), 0, len(missing))
     # Listings may omit cards that exist, so only a 404 or 410 for the card itself counts as a deletion.
-    results = list(context.book.fetch([known.href for known in missing.values()]))
-    key_by_href = {known.href: key for key, known in missing.items()}
+    results = list(context.book.fetch([row.href for row in missing.values()]))
+    key_by_href = {row.href: key for key, row in missing.items()}
     gone = [missing[key_by_href[result.href]] for result in results if isinstance(result, Missing)]
-    existing = [result for result in results if isinstance(result, FetchedCard)]
-    mapped = [known for known in gone if known.kind == "mapping"]
+    existing = [result for result in results if isinstance(result, RemoteCard)]
+    mapped = [row for row in gone if row.kind == "mapping"]
     guarded = is_deletion_guarded(
         BookState(
-            mapped=len(index.mapped),
-            mapped_gone=len(mapped),
-            known=len(index.cards),
-            gone=len(gone),
+            contacts=len(index.mapped),
+            missing_contacts=len(mapped),
+            cards=len(index.cards),
+            missing_cards=len(gone),
             is_same_book=_is_same_book(context.connection, index),
         )
     )
     if guarded:
         context.tally.messages.append(_MANY_GONE.format(count=len(mapped)))
-    context.tally.pending_gone += sum(known.kind == "pending" for known in gone)
-    context.act(partial(_delete_unmapped_rows, context, [known for known in gone if known.kind != "mapping"]))
-    for known in mapped:
-        _apply_remote_deletion(context, known, guarded=guarded)
+    context.tally.pending_gone += sum(row.kind == "pending" for row in gone)
+    context.act(partial(_delete_unmapped_rows, context, [row for row in gone if row.kind != "mapping"]))
+    for row in mapped:
+        _apply_remote_deletion(context, row, guarded=guarded)
     if guarded:
         # Automatic runs pause until the user has decided: each of them would find the same cards gone.
         rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk)
@@ -84,33 +83,31 @@ def apply_remote_deletions(context: Context, index: Index, missing: dict[str, Kn
     return existing
 
 
-def _find_relinked(context: Context, missing: dict[str, KnownCard]) -> set[str]:
+def _find_relinked(context: SyncContext, missing: dict[str, IndexRow]) -> set[str]:
     """The keys whose mapping has another href by now: the card was found there."""
-    ids = [known.row_id for known in missing.values() if known.kind == "mapping"]
+    ids = [row.pk for row in missing.values() if row.kind == "mapping"]
     current_keys = set(Mapping.objects.owned_by(context.owner).filter(pk__in=ids).values_list("href_key", flat=True))
     found_elsewhere = {key for key in missing if key in context.relinked}
-    return found_elsewhere | {
-        key for key, known in missing.items() if known.kind == "mapping" and key not in current_keys
-    }
+    return found_elsewhere | {key for key, row in missing.items() if row.kind == "mapping" and key not in current_keys}
 
 
 def _is_same_book(connection: Connection, index: Index) -> bool:
     """Whether the mapped cards are below the open book's URL. In another book every href would seem gone."""
     # The key of a long href is a hash, which does not contain the folder.
     folder = href_key(connection.book_url, connection.book_url)
-    return all(key.startswith((folder, "sha256:")) for key, known in index.cards.items() if known.kind == "mapping")
+    return all(key.startswith((folder, "sha256:")) for key, row in index.cards.items() if row.kind == "mapping")
 
 
-def _delete_unmapped_rows(context: Context, gone: Sequence[KnownCard]) -> None:
+def _delete_unmapped_rows(context: SyncContext, gone: Sequence[IndexRow]) -> None:
     """Remove the rows of cards that are no contacts here."""
-    ids = {kind: [known.row_id for known in gone if known.kind == kind] for kind in ("pending", "other", "tombstone")}
+    ids = {kind: [row.pk for row in gone if row.kind == kind] for kind in ("pending", "other", "tombstone")}
     PendingImport.objects.owned_by(context.owner).filter(pk__in=ids["pending"]).delete()
     OtherCard.objects.owned_by(context.owner).filter(pk__in=ids["other"]).delete()
     Tombstone.objects.owned_by(context.owner).filter(pk__in=ids["tombstone"]).update(state=TombstoneState.GONE)
 
 
 @dataclass(frozen=True, slots=True)
-class _GoneContact:
+class _MissingContact:
     """A contact whose card is gone. `record` is its open conflict."""
 
     mapping: Mapping
@@ -118,69 +115,69 @@ class _GoneContact:
     record: Conflict | None
 
 
-def _apply_remote_deletion(context: Context, known: KnownCard, *, guarded: bool) -> None:
-    def read() -> _GoneContact | None:
-        mapping = load_mapping(context, known.row_id)
+def _apply_remote_deletion(context: SyncContext, row: IndexRow, *, guarded: bool) -> None:
+    def read() -> _MissingContact | None:
+        mapping = load_mapping(context, row.pk)
         if mapping is None:
             return None
         contact = load_local_contact(context.owner, mapping.person_id)
-        return _GoneContact(mapping, contact, load_open_conflict(context, mapping))
+        return _MissingContact(mapping, contact, load_open_conflict(context, mapping))
 
-    def plan(gone: _GoneContact) -> Planned:
+    def plan(missing: _MissingContact) -> SyncPlan:
         return plan_remote_deletion(
-            _local_state(context, gone.mapping, gone.contact),
+            _local_state(context, missing.mapping, missing.contact),
             is_guarded=guarded,
-            is_held=gone.mapping.status == MappingStatus.HELD,
-            has_conflict=gone.record is not None,
-            mapping_id=gone.mapping.pk,
+            is_held=missing.mapping.status == MappingStatus.HELD,
+            has_conflict=missing.record is not None,
+            mapping_id=missing.mapping.pk,
         )
 
-    context.decide(read, plan, partial(_apply_planned_deletion, context))
+    context.decide(read, plan, partial(_apply_sync_plan, context))
 
 
-def _apply_planned_deletion(context: Context, write: AccountWrite, gone: _GoneContact, planned: Planned) -> None:
-    mapping, person = gone.mapping, gone.contact.person
-    match planned.action:
-        case Action.TRASH:
+def _apply_sync_plan(context: SyncContext, write: AccountWrite, missing: _MissingContact, sync_plan: SyncPlan) -> None:
+    mapping, person = missing.mapping, missing.contact.person
+    match sync_plan.action:
+        case SyncAction.TRASH:
             # Before the deletion, which would leave the tombstone of a card that still exists (carddav.extension).
             end_mapping(context, mapping, TombstoneState.GONE)
             delete_people(owner=context.owner, person_ids=[mapping.person_id], options={}, now=write.now)
             # The deletion has raised the revision, which the undo compares.
             person.refresh_from_db(fields=["revision"])
             context.record_change(person, RunAction.TRASHED, {})
-        case Action.CONFLICT_REMOTE_DELETED:
+        case SyncAction.CONFLICT_REMOTE_DELETED:
             open_conflict(context, mapping, ConflictKind.REMOTE_DELETED, mapping.remote_raw, mapping.etag)
             mapping.hold()
-        case Action.FORGET:
+        case SyncAction.FORGET:
             end_mapping(context, mapping, TombstoneState.GONE)
         case _:
             pass
 
 
-def _local_state(context: Context, mapping: Mapping, contact: LocalContact) -> SideState:
+def _local_state(context: SyncContext, mapping: Mapping, contact: LocalContact) -> SideState:
     if is_sync_suspended(contact):
         return SideState.SUSPENDED
     return SideState.CHANGED if _is_edited(context, mapping, contact) else SideState.UNCHANGED
 
 
-def _is_edited(context: Context, mapping: Mapping, contact: LocalContact) -> bool:
+def _is_edited(context: SyncContext, mapping: Mapping, contact: LocalContact) -> bool:
     """Whether the person has values that the missing card never had."""
     try:
         remote = remote_fields(read_card(mapping.remote_raw)[0])
     except VCardError:
         return True
-    merge_plan = plan_merge(mapping, contact, remote, Picture(remote["photo"]), context.connection.name_format)
+    merge_plan = plan_merge(mapping, contact, remote, CardPicture(remote["photo"]), context.connection.name_format)
     return bool(merge_plan.is_unsent or merge_plan.merged.conflicts)
 
 
-def end_mapping(context: Context, mapping: Mapping, state: TombstoneState) -> None:
+def end_mapping(context: SyncContext, mapping: Mapping, state: TombstoneState) -> None:
     """Replace the mapping by a tombstone. Must be called inside the write."""
     Conflict.objects.owned_by(context.owner).filter(mapping=mapping, resolved_at=None).delete()
     mapping.put_tombstone(state)
     mapping.delete()
 
 
-def delete_cards(context: Context) -> None:
+def delete_cards(context: SyncContext) -> None:
     """Delete the cards of people who were deleted with deleteFromCardDav, unless they were edited on the server."""
     rows = Tombstone.objects.owned_by(context.owner).filter(connection=context.connection.pk)
     tombstones = {row.href: row for row in rows.filter(state=TombstoneState.TO_DELETE).order_by("id")}
@@ -192,42 +189,42 @@ def delete_cards(context: Context) -> None:
         tombstone = tombstones[found.href]
         if isinstance(found, Missing):
             context.act(partial(_finish_card_deletion, context, tombstone))
-        elif isinstance(found, FetchedCard):
+        elif isinstance(found, RemoteCard):
             _delete_card(context, tombstone, found)
 
 
-def _delete_card(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
+def _delete_card(context: SyncContext, tombstone: Tombstone, found: RemoteCard) -> None:
     remote = SideState.CHANGED if _is_edited_remotely(tombstone.remote_raw, found.text) else SideState.UNCHANGED
-    planned = plan_card_deletion(remote, can_ask=_can_ask(context, tombstone))
-    context.carry_out(lambda: [planned], partial(_delete_as_planned, context, tombstone, found, planned.action))
+    sync_plan = plan_card_deletion(remote, can_ask=_can_ask(context, tombstone))
+    context.carry_out(lambda: [sync_plan], partial(_delete_as_planned, context, tombstone, found, sync_plan.action))
 
 
-def _can_ask(context: Context, tombstone: Tombstone) -> bool:
+def _can_ask(context: SyncContext, tombstone: Tombstone) -> bool:
     """Whether a conflict may be opened: the contact still has a mapping, and no open conflict."""
     mapping = _mapping_of(context, tombstone)
     return mapping is not None and load_open_conflict(context, mapping) is None
 
 
-def _mapping_of(context: Context, tombstone: Tombstone) -> Mapping | None:
+def _mapping_of(context: SyncContext, tombstone: Tombstone) -> Mapping | None:
     rows = Mapping.objects.owned_by(context.owner).filter(connection=context.connection)
     return rows.filter(href_key=tombstone.href_key).first()
 
 
-def _delete_as_planned(context: Context, tombstone: Tombstone, found: FetchedCard, action: Action) -> None:
-    if action is Action.CONFLICT_LOCAL_DELETED:
+def _delete_as_planned(context: SyncContext, tombstone: Tombstone, found: RemoteCard, action: SyncAction) -> None:
+    if action is SyncAction.CONFLICT_LOCAL_DELETED:
         _open_local_deleted_conflict(context, tombstone, found)
         return
     # If-Match with the ETag just read: an edit made since then is not deleted unseen.
     written = context.book.delete(found.href, found.etag)
-    if written.outcome in {Outcome.DONE, Outcome.GONE}:
+    if written.outcome in {WriteOutcome.DONE, WriteOutcome.GONE}:
         _finish_card_deletion(context, tombstone)
-        context.tally.updated_remotely += written.outcome is Outcome.DONE
-    elif written.outcome is Outcome.CHANGED:
+        context.tally.updated_remotely += written.outcome is WriteOutcome.DONE
+    elif written.outcome is WriteOutcome.CHANGED:
         newest = context.book.get_readable(found.href)
-        if isinstance(newest, FetchedCard):
+        if isinstance(newest, RemoteCard):
             _open_local_deleted_conflict(context, tombstone, newest)
     # UNKNOWN and LOCKED leave the tombstone in TO_DELETE: the next run asks again.
-    elif written.outcome not in {Outcome.UNKNOWN, Outcome.LOCKED}:
+    elif written.outcome not in {WriteOutcome.UNKNOWN, WriteOutcome.LOCKED}:
         context.tally.add_error(_NOT_DELETED.format(href=found.href, reason=written.message or ""))
 
 
@@ -240,7 +237,7 @@ def _is_edited_remotely(before: str, now: str) -> bool:
         return True
 
 
-def _finish_card_deletion(context: Context, tombstone: Tombstone) -> None:
+def _finish_card_deletion(context: SyncContext, tombstone: Tombstone) -> None:
     """Record that the card is gone, whoever deleted it."""
     with context.write():
         Mapping.objects.owned_by(context.owner).filter(
@@ -250,7 +247,7 @@ def _finish_card_deletion(context: Context, tombstone: Tombstone) -> None:
         context.record_remote_write()
 
 
-def _open_local_deleted_conflict(context: Context, tombstone: Tombstone, found: FetchedCard) -> None:
+def _open_local_deleted_conflict(context: SyncContext, tombstone: Tombstone, found: RemoteCard) -> None:
     with context.write():
         # KEPT: the next runs must not delete the card before the user has decided.
         tombstone.etag, tombstone.remote_raw, tombstone.state = found.etag, found.text, TombstoneState.KEPT

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
-from carddav.client import Card as FetchedCard
-from carddav.client import Entry, Unreadable
+from carddav.client import ListingEntry, RemoteCard, Unreadable
 from carddav.models import (
     JournalEntry,
     JournalState,
@@ -21,8 +20,8 @@ from carddav.models import (
 )
 from carddav.models.mapping import hash_text
 from carddav.sync.contacts import merge_contact
-from carddav.sync.context import CARD_PROBLEM, Context
-from carddav.sync.index import Index, KnownCard
+from carddav.sync.context import CARD_PROBLEM, SyncContext
+from carddav.sync.index import Index, IndexRow
 from carddav.sync.journal import finish_read_back
 from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_cards, link_and_merge
 from carddav.sync.push_plan import unsent_mappings
@@ -44,29 +43,29 @@ _BATCH_SIZE = 50
 class IncomingCards:
     """Applies cards as they are fetched. New cards are written in batches, mapped cards one by one.
 
-    `left_pending` counts the cards for which the plan had no room. `total` are the cards to apply, as far as is known,
-    `received` those that were applied or are in `new`.
+    `left_pending` counts the cards for which the price plan had no room. `total` are the cards to apply, as far as the
+    listing says, `received` those that were applied or are in `new`.
     """
 
-    context: Context
+    context: SyncContext
     index: Index
     is_importing: bool
     is_linking: bool = True
-    missing: dict[str, KnownCard] = field(default_factory=dict)
+    missing: dict[str, IndexRow] = field(default_factory=dict)
     new: list[NewCard] = field(default_factory=list)
     left_pending: int = 0
     total: int = 0
     received: int = 0
 
-    def fetch_and_apply(self, entries: dict[str, Entry]) -> None:
+    def fetch_and_apply(self, entries: dict[str, ListingEntry]) -> None:
         """Fetch the entries and apply the cards. Cards that cannot be fetched now are stored in Todo."""
         total = len(entries)
         self.total += total
-        failed: dict[str, Entry] = {}
+        failed: dict[str, ListingEntry] = {}
         keys = {entry.href: key for key, entry in entries.items()}
         for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
             self.context.report_progress("fetching", _FETCHING.format(count=total), number, total)
-            if isinstance(found, FetchedCard):
+            if isinstance(found, RemoteCard):
                 self.apply(found)
             elif isinstance(found, Unreadable):
                 self.received += 1
@@ -76,10 +75,10 @@ class IncomingCards:
         done = [key for key in self.index.todo if key not in failed]
         self.context.act(partial(self._save_todos, failed, done))
 
-    def apply(self, found: FetchedCard) -> None:
+    def apply(self, found: RemoteCard) -> None:
         self.received += 1
         self.total = max(self.total, self.received)  # a card that the listing did not name
-        known = self.index.cards.get(found.key)
+        row = self.index.cards.get(found.key)
         try:
             card, _ = read_resource(found.text)
         except VCardError as error:
@@ -93,25 +92,25 @@ class IncomingCards:
             self.context.act(other_cards.filter(href_key=found.key).delete)
         if card.is_group:
             self.context.act(partial(self._store_group, found, card))
-        elif known is None or known.kind == "other":
+        elif row is None or row.kind == "other":
             self.new.append(NewCard(found, card))
             if len(self.new) >= _BATCH_SIZE:
                 self.flush()
-        elif known.kind == "mapping":
-            self._merge_mapped(known, found, card)
-        elif known.kind == "pending":
-            self.context.act(partial(self._update_pending, known, found, card))
+        elif row.kind == "mapping":
+            self._merge_mapped(row, found, card)
+        elif row.kind == "pending":
+            self.context.act(partial(self._update_pending, row, found, card))
         else:
-            self.context.act(partial(self._update_tombstone, known, found))
+            self.context.act(partial(self._update_tombstone, row, found))
 
-    def _merge_mapped(self, known: KnownCard, found: FetchedCard, card: Card) -> None:
+    def _merge_mapped(self, row: IndexRow, found: RemoteCard, card: Card) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
-        writes = JournalEntry.objects.owned_by(self.context.owner).filter(mapping=known.row_id, state=JournalState.DONE)
+        writes = JournalEntry.objects.owned_by(self.context.owner).filter(mapping=row.pk, state=JournalState.DONE)
         unverified = writes.values_list("pk", flat=True).first()
         if unverified:
             self.context.act(partial(finish_read_back, self.context, unverified, found))
         else:
-            merge_contact(self.context, known.row_id, (found, card))
+            merge_contact(self.context, row.pk, (found, card))
 
     def flush(self) -> None:
         """Write the new cards that have been collected."""
@@ -162,16 +161,16 @@ class IncomingCards:
             )
             delete_todos(context, [new.fetched.key for new in rest])
 
-    def _update_tombstone(self, known: KnownCard, found: FetchedCard) -> None:
+    def _update_tombstone(self, row: IndexRow, found: RemoteCard) -> None:
         # A card that stays is updated, so that it is not fetched again; one to be deleted keeps its text, against which
         # `delete_cards` recognises the remote edit.
         with self.context.write():
-            rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+            rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=row.pk)
             rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
 
-    def _update_pending(self, known: KnownCard, found: FetchedCard, card: Card) -> None:
+    def _update_pending(self, row: IndexRow, found: RemoteCard, card: Card) -> None:
         with self.context.write():
-            rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=known.row_id)
+            rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=row.pk)
             rows.update(
                 uid=card.uid,
                 display_name=card.full_name[:500],
@@ -180,13 +179,13 @@ class IncomingCards:
                 etag=found.etag,
             )
 
-    def _store_unreadable(self, found: FetchedCard, why: Text) -> None:
+    def _store_unreadable(self, found: RemoteCard, why: Text) -> None:
         """Report the card once; it is fetched again when its ETag changes. A mapped contact stays as it is."""
         self.context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=why))
         values: dict[str, object] = {"kind": OtherKind.UNREADABLE, "error": why, "name": "", "members": []}
         self.context.act(partial(self._store_other_card, found, values))
 
-    def _store_group(self, found: FetchedCard, card: Card) -> None:
+    def _store_group(self, found: RemoteCard, card: Card) -> None:
         values: dict[str, object] = {
             "kind": OtherKind.GROUP,
             "error": "",
@@ -195,7 +194,7 @@ class IncomingCards:
         }
         self._store_other_card(found, values)
 
-    def _store_other_card(self, found: FetchedCard, values: dict[str, object]) -> None:
+    def _store_other_card(self, found: RemoteCard, values: dict[str, object]) -> None:
         context = self.context
         with context.write():
             OtherCard.objects.owned_by(context.owner).update_or_create(
@@ -204,13 +203,13 @@ class IncomingCards:
                 defaults={"href": found.href, "etag": found.etag, **values},
                 create_defaults={"owner": context.owner, "href": found.href, "etag": found.etag, **values},
             )
-            known = self.index.cards.get(found.key)
+            row = self.index.cards.get(found.key)
             # Without this the next listing, and each one after it, would report the card as changed.
-            if known is not None and known.kind == "mapping":
-                Mapping.objects.owned_by(context.owner).filter(pk=known.row_id).update(etag=found.etag)
+            if row is not None and row.kind == "mapping":
+                Mapping.objects.owned_by(context.owner).filter(pk=row.pk).update(etag=found.etag)
             delete_todos(context, [found.key])
 
-    def _save_todos(self, failed: dict[str, Entry], done: list[str]) -> None:
+    def _save_todos(self, failed: dict[str, ListingEntry], done: list[str]) -> None:
         context = self.context
         new = [entry for key, entry in failed.items() if key not in self.index.todo]
         if not (done or new):
@@ -229,7 +228,7 @@ class IncomingCards:
             )
 
 
-def apply_group_cards(context: Context) -> None:
+def apply_group_cards(context: SyncContext) -> None:
     """Put the members of group cards into groups, each once, so that a member who was removed here is not added
     again."""
     rows = OtherCard.objects.owned_by(context.owner).filter(connection=context.connection.pk, kind=OtherKind.GROUP)
@@ -239,7 +238,7 @@ def apply_group_cards(context: Context) -> None:
             _apply_group_card(context, card, unapplied)
 
 
-def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -> None:
+def _apply_group_card(context: SyncContext, card: OtherCard, unapplied: list[str]) -> None:
     spellings = {spelling: uid for uid in unapplied for spelling in uid_spellings(uid)}
     mappings = Mapping.objects.owned_by(context.owner).filter(
         connection=context.connection, uid__in=spellings, person__deleted_at=None
@@ -261,12 +260,12 @@ def _apply_group_card(context: Context, card: OtherCard, unapplied: list[str]) -
         card.save()
 
 
-def _add_to_bases(context: Context, person_ids: list[UUID], name: str, revisions: MappingOf[UUID, int]) -> None:
+def _add_to_bases(context: SyncContext, person_ids: list[UUID], name: str, revisions: MappingOf[UUID, int]) -> None:
     """Add the group to the members' bases: the server knows the membership from its group card, so it must not be sent
     as CATEGORIES of the members' cards. `revisions`: of the people of whom nothing else is unsent."""
     for mapping in Mapping.objects.owned_by(context.owner).filter(person__in=person_ids):
-        known = {case_key(group) for group in mapping.base_local.get("groups", ())}
-        if case_key(name) not in known:
+        keys = {case_key(group) for group in mapping.base_local.get("groups", ())}
+        if case_key(name) not in keys:
             mapping.add_group(name, revisions.get(mapping.person_id))
         else:
             mapping.mark_current(revisions.get(mapping.person_id))

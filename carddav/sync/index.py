@@ -1,4 +1,4 @@
-"""The known cards of the book by the key of their href, and how a listing differs from them."""
+"""The index of the book: its cards at the last sync by the key of their href, and how a listing differs from them."""
 
 import datetime as dt
 from dataclasses import dataclass, field
@@ -6,16 +6,17 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client import Changes, Entry, same_etag
+from carddav.client import Listing, ListingEntry, same_etag
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
 
 
 @dataclass(frozen=True, slots=True)
-class KnownCard:
-    """A card that was in the book before. `kind` is mapping, pending, tombstone or other; `state` is the row's own."""
+class IndexRow:
+    """A card of the book at the last sync, from the row of its `kind`: mapping, pending, tombstone or other. `state` is
+    the row's own."""
 
     kind: str
-    row_id: UUID
+    pk: UUID
     href: str
     etag: str | None
     state: str = ""
@@ -25,15 +26,15 @@ class KnownCard:
 
 @dataclass(slots=True)
 class Index:
-    """All known cards. `todo` are cards that a listing named and that were not fetched yet."""
+    """All cards of the book at the last sync. `todo` are cards that a listing named and that were not fetched yet."""
 
-    cards: dict[str, KnownCard] = field(default_factory=dict)
-    todo: dict[str, Entry] = field(default_factory=dict)
+    cards: dict[str, IndexRow] = field(default_factory=dict)
+    todo: dict[str, ListingEntry] = field(default_factory=dict)
     other_keys: set[str] = field(default_factory=set)
 
     @property
-    def mapped(self) -> list[KnownCard]:
-        return [known for known in self.cards.values() if known.kind == "mapping"]
+    def mapped(self) -> list[IndexRow]:
+        return [row for row in self.cards.values() if row.kind == "mapping"]
 
 
 _COLUMNS = ("href_key", "pk", "href", "etag")
@@ -55,12 +56,12 @@ def load_index(connection: Connection) -> Index:
         ("mapping", mappings.values_list(*_COLUMNS, "status", "person_id", "updated_at")),
     )
     for kind, rows in found:
-        for key, row_id, href, etag, *rest in rows:
-            index.cards[key] = KnownCard(kind, row_id, href or "", etag, *rest)
+        for key, pk, href, etag, *rest in rows:
+            index.cards[key] = IndexRow(kind, pk, href or "", etag, *rest)
             if kind == "other":
                 index.other_keys.add(key)
     listed = _todo(connection).values_list("href_key", "href", "etag")
-    index.todo = {key: Entry(href, key, etag) for key, href, etag in listed}
+    index.todo = {key: ListingEntry(href, key, etag) for key, href, etag in listed}
     return index
 
 
@@ -75,38 +76,39 @@ def _todo(connection: Connection) -> QuerySet[Todo]:
 
 @dataclass(slots=True)
 class ListingDiff:
-    """A listing compared with the index, by key: cards to fetch, known cards that are missing, and known cards that are
-    listed with their known ETag."""
+    """A listing compared with the index, by key: cards to fetch, cards of the index that are missing, and those
+    listed with the ETag that they have there."""
 
-    to_fetch: dict[str, Entry]
-    missing: dict[str, KnownCard]
-    unchanged: list[KnownCard]
+    to_fetch: dict[str, ListingEntry]
+    missing: dict[str, IndexRow]
+    unchanged: list[IndexRow]
 
     def is_undeclared_full_listing(self, since: dt.datetime | None) -> bool:
         """Whether a card is listed as changed though nobody has touched it since `since`: the server has forgotten the
         token and lists everything without saying so."""
-        return since is not None and any(known.written_at and known.written_at < since for known in self.unchanged)
+        return since is not None and any(row.written_at and row.written_at < since for row in self.unchanged)
 
 
-def diff_listing(index: Index, changes: Changes) -> ListingDiff:
-    """Compare a listing with the index. Cards with their known ETag, such as our own writes, are not fetched."""
+def diff_listing(index: Index, listing: Listing) -> ListingDiff:
+    """Compare a listing with the index. Cards with the ETag of the index, such as our own writes, are not
+    fetched."""
     to_fetch, unchanged = dict(index.todo), []
-    listed = {entry.key for entry in changes.changed}
-    for entry in changes.changed:
-        known = index.cards.get(entry.key)
-        if known is None or _is_changed(known, entry):
+    listed = {entry.key for entry in listing.changed}
+    for entry in listing.changed:
+        row = index.cards.get(entry.key)
+        if row is None or _is_changed(row, entry):
             to_fetch[entry.key] = entry
         else:
-            unchanged.append(known)
-    gone = index.cards.keys() - listed if changes.is_full else {entry.key for entry in changes.removed} - listed
+            unchanged.append(row)
+    gone = index.cards.keys() - listed if listing.is_full else {entry.key for entry in listing.removed} - listed
     missing = {key: index.cards[key] for key in sorted(gone) if key in index.cards}
     # A card in Todo that has vanished meanwhile must not be fetched again in every run.
-    for key in gone | ({*index.todo} - listed if changes.is_full else set()):
+    for key in gone | ({*index.todo} - listed if listing.is_full else set()):
         to_fetch.pop(key, None)
     return ListingDiff(to_fetch, missing, unchanged)
 
 
-def _is_changed(known: KnownCard, entry: Entry) -> bool:
-    if known.kind == "mapping" and known.state == MappingStatus.HELD:
+def _is_changed(row: IndexRow, entry: ListingEntry) -> bool:
+    if row.kind == "mapping" and row.state == MappingStatus.HELD:
         return True  # its deletion is held as a conflict: the card is back
-    return entry.etag is None or not same_etag(known.etag, entry.etag)
+    return entry.etag is None or not same_etag(row.etag, entry.etag)

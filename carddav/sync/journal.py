@@ -5,8 +5,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client import Card as FetchedCard
-from carddav.client import Missing, Unreadable, href_key, same_etag
+from carddav.client import Missing, RemoteCard, Unreadable, href_key, same_etag
 from carddav.models import (
     ConflictKind,
     JournalEntry,
@@ -18,7 +17,7 @@ from carddav.models import (
     Tombstone,
 )
 from carddav.sync.contacts import load_mapping, load_open_conflict, merge_contact, merge_or_report
-from carddav.sync.context import CARD_PROBLEM, Context
+from carddav.sync.context import CARD_PROBLEM, SyncContext
 from carddav.sync.rebase import is_write_applied, rebase_after_other_writes, rebase_after_write
 from contacts_project.kernel.texts import define_text
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
@@ -29,7 +28,7 @@ _RECOVERING = define_text("progress_recovering", "Looking what became of the las
 _VERIFYING = define_text("progress_verifying", "Reading back %(count)s contacts")
 
 
-def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | None) -> None:
+def finish_write(context: SyncContext, intent: JournalEntry, href: str, etag: str | None) -> None:
     """Record a successful write: what was sent is what both sides agree on, until the card is read back."""
     with context.write():
         mapping = load_mapping(context, intent.mapping_id)
@@ -58,7 +57,7 @@ def finish_write(context: Context, intent: JournalEntry, href: str, etag: str | 
     context.tally.updated_remotely += intent.op == JournalOp.UPDATE
 
 
-def finish_found_write(context: Context, intent: JournalEntry, found: FetchedCard) -> None:
+def finish_found_write(context: SyncContext, intent: JournalEntry, found: RemoteCard) -> None:
     """Record a write whose reply was lost and that was found applied. Its ETag is unknown, since another client may
     have written meanwhile."""
     intent_id = intent.pk  # None after `finish_write` has deleted the intent, because the person is gone
@@ -66,7 +65,7 @@ def finish_found_write(context: Context, intent: JournalEntry, found: FetchedCar
     finish_read_back(context, intent_id, found, is_late=True)
 
 
-def finish_read_back(context: Context, intent_id: UUID, found: FetchedCard, *, is_late: bool = False) -> None:
+def finish_read_back(context: SyncContext, intent_id: UUID, found: RemoteCard, *, is_late: bool = False) -> None:
     """Take the card as the server's spelling of what was sent, and merge what other clients have edited since.
 
     `is_late`: the card is not read right after the write.
@@ -110,7 +109,7 @@ def parse_fields(text: str) -> Fields:
         return EMPTY_FIELDS
 
 
-def _delete_listed_rows(context: Context, href_key: str) -> None:
+def _delete_listed_rows(context: SyncContext, href_key: str) -> None:
     """Delete pending imports and Todo rows of our own card, which a listing may have named before the write was
     recorded."""
     listed = {"connection": context.connection, "href_key": href_key}
@@ -128,13 +127,13 @@ def _update_tombstones(mapping: Mapping, href_key: str) -> None:
         tombstone.save(update_fields=["href", "href_key", "etag", "remote_raw"])
 
 
-def _conflicting_fields(context: Context, mapping: Mapping) -> set[str]:
+def _conflicting_fields(context: SyncContext, mapping: Mapping) -> set[str]:
     """The fields of the contact's open conflict."""
     found = load_open_conflict(context, mapping)
     return {field["field"] for field in found.fields} if found and found.kind == ConflictKind.FIELDS else set()
 
 
-def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
+def resolve_unknown_write(context: SyncContext, intent: JournalEntry) -> bool:
     """Ask the server for the outcome of a write; True if it was not applied and may be sent again.
 
     A new card that is not at its href may have another one, or the request may still arrive. Its mapping is added to
@@ -162,7 +161,7 @@ def resolve_unknown_write(context: Context, intent: JournalEntry) -> bool:
     return False
 
 
-def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
+def matches_intent(intent: JournalEntry, found: RemoteCard) -> bool:
     """Whether the card contains what the write sent."""
     if found.text == intent.body:
         return True
@@ -177,11 +176,11 @@ def matches_intent(intent: JournalEntry, found: FetchedCard) -> bool:
     return is_write_applied(before, remote_fields(sent), remote_fields(now))
 
 
-def _writes(context: Context) -> QuerySet[JournalEntry]:
+def _writes(context: SyncContext) -> QuerySet[JournalEntry]:
     return JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection.pk).order_by("id")
 
 
-def recover(context: Context) -> None:
+def recover(context: SyncContext) -> None:
     """Resolve the writes that an interrupted run has left behind."""
     rows = _writes(context).filter(state=JournalState.PREPARED)
     prepared = list(rows.select_related("mapping"))
@@ -191,7 +190,7 @@ def recover(context: Context) -> None:
     read_back(context, is_late=True)
 
 
-def read_back(context: Context, *, is_late: bool = False) -> None:
+def read_back(context: SyncContext, *, is_late: bool = False) -> None:
     """Fetch the written cards, 50 a request, and take the server's spelling as their new base.
 
     `is_late`: they were written by an earlier run, so that other clients may have edited them since.
@@ -201,7 +200,7 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
         return
     context.report_progress("verifying", _VERIFYING.format(count=len(unverified)), 0, len(unverified))
     for found in context.book.fetch(list(unverified)):
-        if isinstance(found, FetchedCard):
+        if isinstance(found, RemoteCard):
             finish_read_back(context, unverified[found.href], found, is_late=is_late)
         elif isinstance(found, Unreadable):
             context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=found.message))
@@ -213,7 +212,7 @@ def read_back(context: Context, *, is_late: bool = False) -> None:
             _discard_missing_write(context, unverified[found.href])
 
 
-def _discard_missing_write(context: Context, intent_id: UUID) -> None:
+def _discard_missing_write(context: SyncContext, intent_id: UUID) -> None:
     """A card that was just written is not there: it was deleted or moved meanwhile. The next listing shows which."""
     with context.write():
         intent = JournalEntry.objects.owned_by(context.owner).select_related("mapping").filter(pk=intent_id).first()

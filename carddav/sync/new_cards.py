@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from carddav.client import Card as FetchedCard
+from carddav.client import RemoteCard
 from carddav.models import (
     JournalEntry,
     JournalOp,
@@ -21,11 +21,11 @@ from carddav.sync.contacts import (
     plan_contact_now,
     read_state,
 )
-from carddav.sync.context import Context
-from carddav.sync.index import KnownCard
+from carddav.sync.context import SyncContext
+from carddav.sync.index import IndexRow
 from carddav.sync.journal import finish_found_write, matches_intent
-from carddav.sync.pictures import Picture, load_and_store_picture, load_changed_picture
-from carddav.sync.plan import Planned, plan_new_cards
+from carddav.sync.pictures import CardPicture, load_and_store_picture, load_changed_picture
+from carddav.sync.plan import SyncPlan, plan_new_cards
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.contents.contact import LocalContact, create_from_cards, load_local_contacts
@@ -44,9 +44,9 @@ _MAX_NAMESAKES_PER_CARD = 20
 class NewCard:
     """A card that no mapping refers to."""
 
-    fetched: FetchedCard
+    fetched: RemoteCard
     card: Card
-    picture: Picture | None = None
+    picture: CardPicture | None = None
 
     def with_stored_photo(self) -> tuple[Card, bytes | None]:
         """The card without its photo, and the photo in its stored form if it could be read."""
@@ -58,7 +58,7 @@ class CardMatcher:
     """Finds the unmapped person of each new card of a batch: by the href under which we sent it, by UID, then by equal
     content."""
 
-    def __init__(self, context: Context, batch: list[NewCard], missing: dict[str, KnownCard] | None = None) -> None:
+    def __init__(self, context: SyncContext, batch: list[NewCard], missing: dict[str, IndexRow] | None = None) -> None:
         self.context = context
         owner = context.owner
         self.linked_ids = context.linked_people
@@ -66,7 +66,7 @@ class CardMatcher:
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
         names = {person_sort_key(new.card) for new in batch}
         # A person whose card is missing can be matched, too: its href may have changed.
-        moved = [known.row_id for known in (missing or {}).values() if known.kind == "mapping"]
+        moved = [row.pk for row in (missing or {}).values() if row.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
         free = active.exclude(pk__in=mapped)
         sent = prepared_creates(context).filter(href_key__in=[new.fetched.key for new in batch])
@@ -103,14 +103,14 @@ def _is_same_contact(local: dict[str, object], remote: dict[str, object]) -> boo
     return not merged.conflicts and merged.target == Sides(local, remote)
 
 
-def prepared_creates(context: Context) -> OwnedQuerySet[JournalEntry]:
+def prepared_creates(context: SyncContext) -> OwnedQuerySet[JournalEntry]:
     """The creates of unknown outcome whose person still has no card."""
     rows = JournalEntry.objects.owned_by(context.owner).filter(connection=context.connection)
     rows = rows.filter(state=JournalState.PREPARED, op=JournalOp.CREATE, mapping__remote_raw="")
     return rows.filter(mapping__person__deleted_at=None)
 
 
-def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: Collection[str] = ()) -> None:
+def link_and_merge(context: SyncContext, new: NewCard, person_id: UUID, moved_from: Collection[str] = ()) -> None:
     """Map the card to the person and merge both; for a card that only moved to another href the bases stay valid.
 
     A card that matches a create of unknown outcome is recorded as our own write.
@@ -139,8 +139,8 @@ def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: 
         except KeyError:  # the person was deleted permanently meanwhile
             return None
 
-    def apply(write: AccountWrite, state: ContactState, planned: Planned) -> None:
-        apply_state(context, write, state, planned)
+    def apply(write: AccountWrite, state: ContactState, sync_plan: SyncPlan) -> None:
+        apply_state(context, write, state, sync_plan)
         Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
         # The person has a card now: an open create must not be sent again.
         JournalEntry.objects.owned_by(context.owner).filter(mapping=state.mapping).delete()
@@ -149,32 +149,32 @@ def link_and_merge(context: Context, new: NewCard, person_id: UUID, moved_from: 
     context.decide(read, partial(plan_contact_now, context), apply)
 
 
-def _record_own_write(context: Context, intent: JournalEntry, found: FetchedCard) -> None:
+def _record_own_write(context: SyncContext, intent: JournalEntry, found: RemoteCard) -> None:
     mapping_id = intent.mapping_id
     finish_found_write(context, intent, found)
     if mapping_id is not None:
         merge_contact(context, mapping_id)
 
 
-def import_cards(context: Context, batch: list[NewCard]) -> list[NewCard]:
-    """Create people from the cards in one transaction; returns the cards for which the plan has no room."""
+def import_cards(context: SyncContext, batch: list[NewCard]) -> list[NewCard]:
+    """Create people from the cards in one transaction; returns the cards for which the price plan has no room."""
     # Pictures are downloaded and stored before the transaction, which must not wait for the network.
     context.act(partial(_load_pictures, context, batch))
     # Counted under the lock, so that no other request creates people between the count and the insert.
-    planned = context.decide(
+    sync_plan = context.decide(
         lambda: [remaining_people_quota(context)],
         lambda quota: plan_new_cards(len(batch), quota[0]),
-        lambda write, _, planned: _import_within_quota(context, write, batch[: planned.here.imported]),
+        lambda write, _, sync_plan: _import_within_quota(context, write, batch[: sync_plan.here.imported]),
     )
-    return batch[planned.here.imported :] if planned else batch
+    return batch[sync_plan.here.imported :] if sync_plan else batch
 
 
-def _load_pictures(context: Context, batch: list[NewCard]) -> None:
+def _load_pictures(context: SyncContext, batch: list[NewCard]) -> None:
     for new in batch:
         new.picture = load_and_store_picture(new.card, context.pixel_budget, context.owner.pk)
 
 
-def _import_within_quota(context: Context, write: AccountWrite, batch: list[NewCard]) -> None:
+def _import_within_quota(context: SyncContext, write: AccountWrite, batch: list[NewCard]) -> None:
     people = import_people(context, write, batch)
     uids = ((person.pk, new.card.uid) for new, person in zip(batch, people, strict=True))
     if joined := join_awaiting_groups(context.owner, uids, write.now):
@@ -183,13 +183,13 @@ def _import_within_quota(context: Context, write: AccountWrite, batch: list[NewC
     delete_todos(context, [new.fetched.key for new in batch])
 
 
-def remaining_people_quota(context: Context) -> int | None:
-    """How many people the plan still allows, None if unlimited. Must be called inside the write."""
+def remaining_people_quota(context: SyncContext) -> int | None:
+    """How many people the price plan still allows, None if unlimited. Must be called inside the write."""
     remaining = remaining_in_plan(context.owner, "people")
     return None if remaining is None else remaining - context.unwritten_imports
 
 
-def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard]) -> list[Person]:
+def import_people(context: SyncContext, write: AccountWrite, batch: Sequence[NewCard]) -> list[Person]:
     """Create people from the cards, with their mappings. Must be called inside the write."""
     contacts = create_from_cards(context.owner, write, [new.with_stored_photo() for new in batch])
     Mapping.objects.bulk_create(
@@ -212,6 +212,6 @@ def import_people(context: Context, write: AccountWrite, batch: Sequence[NewCard
     return people
 
 
-def delete_todos(context: Context, keys: list[str]) -> None:
+def delete_todos(context: SyncContext, keys: list[str]) -> None:
     """Delete the Todo rows of cards that were fetched. Must be called inside the write."""
     Todo.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys).delete()

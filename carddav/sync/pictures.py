@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
 from contacts_project.kernel.outbound.exchanges import AccountBusyError
@@ -19,7 +19,7 @@ _MAX_BYTES = 5 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class CardPicture:
     """The picture of a card: its token there, and its stored form, None if it could not be loaded."""
 
     remote: str | None
@@ -31,40 +31,40 @@ class Picture:
         return content_hash(self.jpeg) if self.jpeg else None
 
 
-def load_changed_picture(context: Context, card: Card, base_remote: JsonMapping) -> Picture:
+def load_changed_picture(context: SyncContext, card: Card, base_remote: JsonMapping) -> CardPicture:
     """The card's picture, stored for the write that may take it; without its bytes if it has not changed, so that it is
     not downloaded again. Must not be called inside a transaction."""
     token = photo_token(card)
     if token == base_remote.get("photo"):
-        return Picture(token)
+        return CardPicture(token)
     picture = load_picture(card, context.pixel_budget)
     context.act(partial(store_picture, picture, context.owner.pk))
     return picture
 
 
-def load_and_store_picture(card: Card, budget: PixelBudget, owner_id: UUID) -> Picture:
+def load_and_store_picture(card: Card, budget: PixelBudget, owner_id: UUID) -> CardPicture:
     """`load_picture` and `store_picture`."""
     picture = load_picture(card, budget)
     store_picture(picture, owner_id)
     return picture
 
 
-def store_picture(picture: Picture, owner_id: UUID) -> None:
+def store_picture(picture: CardPicture, owner_id: UUID) -> None:
     """Store the file for the write that will refer to it. Must not be called inside a transaction. Raises what
     upload_photo raises."""
     if picture.jpeg:
         upload_photo(owner_id=owner_id, jpeg=picture.jpeg)
 
 
-def load_picture(card: Card, budget: PixelBudget) -> Picture:
+def load_picture(card: Card, budget: PixelBudget) -> CardPicture:
     """The card's picture, embedded or downloaded. A failure is not an error of the card: the picture has no stored form
     then."""
     token = photo_token(card)
     try:
         data = card.photo or (_download(card.photo_url) if card.photo_url else None)
-        return Picture(token, to_stored_form(data, budget) if data else None)
+        return CardPicture(token, to_stored_form(data, budget) if data else None)
     except (PictureRefusedError, OutboundError, AccountBusyError):
-        return Picture(token)
+        return CardPicture(token)
 
 
 def _download(url: str) -> bytes:

@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from uuid import UUID, uuid4
 
-from carddav.client import DavError, Outcome, WriteResult, href_key, locks_whole_book
+from carddav.client import CardDavError, WriteOutcome, WriteResult, href_key, locks_whole_book
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import hash_text
 from carddav.sync.contacts import is_sync_suspended, load_mapping, merge_contact
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from carddav.sync.journal import read_back
-from carddav.sync.push_plan import Draft, NeedsMergeError, draft_card, unsent_mapping_ids, without_unreadable
+from carddav.sync.push_plan import CardDraft, NeedsMergeError, draft_card, unsent_mapping_ids, without_unreadable
 from carddav.sync.replies import PushState, handle_reply, hold_back
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -36,11 +36,11 @@ _UNREADABLE = define_text("own_card_unreadable", "its card cannot be read: %(rea
 _ANY_VERSION = "*"
 
 
-def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
+def push_all(context: SyncContext, only: Sequence[UUID] | None = None) -> None:
     """Send the unsent mappings, or `only` those given, a few at a time, and read back the written cards."""
     mapping_ids = without_unreadable(context, unsent_mapping_ids(context.connection) if only is None else list(only))
     state = PushState(
-        is_locking=locks_whole_book(context.changes.token if context.changes else context.connection.sync_token)
+        is_locking=locks_whole_book(context.listing.token if context.listing else context.connection.sync_token)
     )
     stream = iter(mapping_ids)
     done = 0
@@ -56,34 +56,34 @@ def push_all(context: Context, only: Sequence[UUID] | None = None) -> None:
     read_back(context)
 
 
-def _push_batch(context: Context, mapping_ids: Sequence[UUID], state: PushState) -> None:
+def _push_batch(context: SyncContext, mapping_ids: Sequence[UUID], state: PushState) -> None:
     intents = [intent for key in mapping_ids if (intent := _prepare_intent(context, key, state)) is not None]
     results = list(zip(intents, _send_requests(context, intents), strict=True))
     # Successful writes first: if another reply ends the run, their outcome is recorded.
-    results.sort(key=lambda pair: not (isinstance(pair[1], WriteResult) and pair[1].outcome is Outcome.DONE))
-    failure: DavError | None = None
+    results.sort(key=lambda pair: not (isinstance(pair[1], WriteResult) and pair[1].outcome is WriteOutcome.DONE))
+    failure: CardDavError | None = None
     for intent, result in results:
         if isinstance(result, WriteResult):
             if handle_reply(context, intent, result, state):
                 _push_batch(context, [*filter(None, [intent.mapping_id])], state)
         else:
-            state.withdraw(intent)  # a DavError means that nothing was written
+            state.withdraw(intent)  # a CardDavError means that nothing was written
             failure = failure or result
     # The error ends the run, so it is raised only after all other outcomes of the batch are recorded.
     if failure is not None:
         raise failure
 
 
-def _send_requests(context: Context, intents: list[JournalEntry]) -> list[WriteResult | DavError]:
+def _send_requests(context: SyncContext, intents: list[JournalEntry]) -> list[WriteResult | CardDavError]:
     if not intents:
         return []
 
-    def send(intent: JournalEntry) -> WriteResult | DavError:
+    def send(intent: JournalEntry) -> WriteResult | CardDavError:
         try:
             if intent.op == JournalOp.CREATE:
                 return context.book.create(intent.href.rpartition("/")[2], intent.body)
             return context.book.put(intent.href, intent.body, intent.if_match or _ANY_VERSION)
-        except DavError as error:
+        except CardDavError as error:
             return error  # not raised here: the outcomes of the other requests must be recorded first
 
     if len(intents) == 1 or context.parallel == 1:
@@ -93,7 +93,7 @@ def _send_requests(context: Context, intents: list[JournalEntry]) -> list[WriteR
         return list(pool.map(send, intents))
 
 
-def _prepare_intent(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
+def _prepare_intent(context: SyncContext, mapping_id: UUID, state: PushState) -> JournalEntry | None:
     """Commit the intent of writing the contact's card; None if nothing is to be sent or it would be refused."""
     try:
         return _try_prepare(context, mapping_id, state)
@@ -106,7 +106,7 @@ def _prepare_intent(context: Context, mapping_id: UUID, state: PushState) -> Jou
         return None
 
 
-def _try_prepare(context: Context, mapping_id: UUID, state: PushState) -> JournalEntry | None:
+def _try_prepare(context: SyncContext, mapping_id: UUID, state: PushState) -> JournalEntry | None:
     mappings = Mapping.objects.owned_by(context.owner).filter(pk=mapping_id)
     name = mappings.values_list("person__photo", flat=True).first()
     photo = read_photo(name) if name else None  # file access stays outside of the transaction
@@ -142,7 +142,7 @@ def _try_prepare(context: Context, mapping_id: UUID, state: PushState) -> Journa
 
 
 def _resend_create(
-    context: Context, intent: JournalEntry, contact: LocalContact, state: PushState
+    context: SyncContext, intent: JournalEntry, contact: LocalContact, state: PushState
 ) -> JournalEntry | None:
     """The intent of a create that is neither at its href nor in the listing, to be sent again unchanged; None for any
     other intent. Must be called inside the write.
@@ -163,7 +163,7 @@ def _resend_create(
 
 
 def _create_intent(
-    context: Context, write: AccountWrite, mapping: Mapping, contact: LocalContact, draft: Draft
+    context: SyncContext, write: AccountWrite, mapping: Mapping, contact: LocalContact, draft: CardDraft
 ) -> JournalEntry:
     is_new = not mapping.remote_raw
     # The href is chosen and saved before the request, so that the card can be looked for after a crash. The mapping

@@ -23,9 +23,9 @@ from carddav.models import (
 )
 from carddav.models.mapping import hash_text
 from carddav.sync.contacts import load_mapping, merge_contact, patched_text, plan_merge
-from carddav.sync.context import CARD_PROBLEM, Context
-from carddav.sync.pictures import Picture
-from carddav.sync.plan import Action, Counts, Planned
+from carddav.sync.context import CARD_PROBLEM, SyncContext
+from carddav.sync.pictures import CardPicture
+from carddav.sync.plan import Counts, SyncAction, SyncPlan
 from contacts_project.kernel.texts import define_text
 from people.contents.contact import LocalContact, load_local_contact
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
@@ -104,7 +104,7 @@ def has_unsent(connection: Connection) -> bool:
     )
 
 
-def plan_push(context: Context) -> Iterator[Planned]:
+def plan_push(context: SyncContext) -> Iterator[SyncPlan]:
     """What the push would send, one action for each contact that is not planned yet. For a contact with a card the
     merge with that card decides."""
     for key in without_unreadable(context, unsent_mapping_ids(context.connection)):
@@ -115,14 +115,14 @@ def plan_push(context: Context) -> Iterator[Planned]:
             with suppress(VCardError):  # the push reports it
                 merge_contact(context, key)
         elif not _is_new_card_held_back(context, mapping):
-            yield Planned(Action.CREATE, there=lambda: Counts(exported=1), mapping_id=key)
+            yield SyncPlan(SyncAction.CREATE, there=lambda: Counts(exported=1), mapping_id=key)
     for person_id in new_people(context.connection).values_list("pk", flat=True):
         # A person whom this run has linked to a card gets no other.
         if person_id not in context.linked_people:
-            yield Planned(Action.CREATE, there=lambda: Counts(exported=1))
+            yield SyncPlan(SyncAction.CREATE, there=lambda: Counts(exported=1))
 
 
-def _is_new_card_held_back(context: Context, mapping: Mapping) -> bool:
+def _is_new_card_held_back(context: SyncContext, mapping: Mapping) -> bool:
     if not mapping.code:
         return False
     contact = load_local_contact(context.owner, mapping.person_id)
@@ -131,14 +131,14 @@ def _is_new_card_held_back(context: Context, mapping: Mapping) -> bool:
     return draft is not None and mapping.is_held_back(draft.hash, timezone.now())
 
 
-def _hold_back_unreadable(context: Context, mapping_id: UUID) -> None:
+def _hold_back_unreadable(context: SyncContext, mapping_id: UUID) -> None:
     with context.write() as write:
         mapping = load_mapping(context, mapping_id)
         if mapping is not None and mapping.code != HeldBack.UNREADABLE:
             mapping.hold_back(HeldBack.UNREADABLE, _NOT_OVERWRITTEN, hash_text(mapping.remote_raw), write.now)
 
 
-def without_unreadable(context: Context, mapping_ids: list[UUID]) -> list[UUID]:
+def without_unreadable(context: SyncContext, mapping_ids: list[UUID]) -> list[UUID]:
     """Those whose card can be read. A card that cannot be may hold more than is known here: it is not overwritten."""
     if not mapping_ids:
         return []
@@ -163,7 +163,7 @@ class NeedsMergeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class CardDraft:
     """A card to be sent: `render` returns its text with a REV, `hash` is the hash of its text without one, and
     `base_local` is the local base once the write has succeeded."""
 
@@ -173,8 +173,14 @@ class Draft:
 
 
 def draft_card(
-    context: Context, mapping: Mapping, contact: LocalContact, photo: bytes | None, revision: int, *, with_photo: bool
-) -> Draft | None:
+    context: SyncContext,
+    mapping: Mapping,
+    contact: LocalContact,
+    photo: bytes | None,
+    revision: int,
+    *,
+    with_photo: bool,
+) -> CardDraft | None:
     """The card to be sent; None if the server's card is up to date, which is recorded with the account's `revision`.
 
     Must be called inside the write. Raises NeedsMergeError, VCardError.
@@ -190,10 +196,10 @@ def draft_card(
             card = replace(contact.card, photo=picture, last_contact=None)
             return write_card(card, "3.0", full_name=full_name, revised=revised)
 
-        return Draft(render_new, hash_text(render_new()), base_local)
+        return CardDraft(render_new, hash_text(render_new()), base_local)
     before = CardText(mapping.remote_raw)
     remote = remote_fields(before.card)
-    merge_plan = plan_merge(mapping, contact, remote, Picture(remote["photo"]), name_format)
+    merge_plan = plan_merge(mapping, contact, remote, CardPicture(remote["photo"]), name_format)
     if merge_plan.changed:
         raise NeedsMergeError
     conflicting = {conflict.field for conflict in merge_plan.merged.conflicts}
@@ -204,7 +210,7 @@ def draft_card(
         return patched_text(before, merge_plan, full_name, photo, with_photo=with_photo, revised=revised)
 
     if (plain := render_patch()) is not None:
-        return Draft(lambda revised: render_patch(revised) or plain, hash_text(plain), base_local)
+        return CardDraft(lambda revised: render_patch(revised) or plain, hash_text(plain), base_local)
     base_remote = {
         field: mapping.base_remote.get(field) if field in conflicting else remote[field] for field in EMPTY_FIELDS
     }

@@ -83,9 +83,9 @@ def _rebase_entries(
     if field == "groups":
         # Some servers lose the backslash before a comma, so that one group name comes back as two.
         names = {case_key(part.strip()) for name in sent for part in (name, *name.split(","))}
-        known_names = {case_key(name) for name in read_back}
+        names_there = {case_key(name) for name in read_back}
         return [name for name in read_back if case_key(name) in names], [
-            name for name in sent if case_key(name) not in known_names
+            name for name in sent if case_key(name) not in names_there
         ]
     found = pair_entries(ENTRY_FIELDS[field].card, read_back, sent, edits=True)
     base = []

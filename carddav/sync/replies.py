@@ -4,11 +4,11 @@ import datetime as dt
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from carddav.client import Missing, Outcome, WriteResult, same_etag
+from carddav.client import Missing, WriteOutcome, WriteResult, same_etag
 from carddav.models import ConflictKind, HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import MAX_TRIES
 from carddav.sync.contacts import load_mapping, merge_or_report, open_conflict
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from carddav.sync.journal import finish_found_write, finish_write, matches_intent, resolve_unknown_write
 from contacts_project.kernel.texts import Text, define_text
 
@@ -65,32 +65,32 @@ class PushState:
             mapping.hold_back(code, reason, body_hash, now)
 
 
-def handle_reply(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
+def handle_reply(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
     """Act on the server's reply (table in docs/carddav.md); whether to send the contact again now."""
     match written.outcome:
-        case Outcome.DONE:
+        case WriteOutcome.DONE:
             finish_write(context, intent, written.href, written.etag)
-        case Outcome.UNKNOWN:
+        case WriteOutcome.UNKNOWN:
             return _handle_unknown(context, intent, written, state)
-        case Outcome.LOCKED:
+        case WriteOutcome.LOCKED:
             # From here on cards are sent one at a time.
             state.is_locking = True
             state.withdraw(intent)
             if state.retry_once(intent):
                 return True
             hold_back_for_now(context, intent, HeldBack.LOCKED, _CARD_LOCKED)
-        case Outcome.CHANGED | Outcome.GONE:
+        case WriteOutcome.CHANGED | WriteOutcome.GONE:
             return _handle_changed_card(context, intent, written, state)
-        case Outcome.READ_ONLY | Outcome.FULL:
+        case WriteOutcome.READ_ONLY | WriteOutcome.FULL:
             _handle_refused_writes(context, intent, written, state)
-        case Outcome.TOO_LARGE if _can_retry_without_photo(intent, state):
+        case WriteOutcome.TOO_LARGE if _can_retry_without_photo(intent, state):
             return True
         case _:
             _hold_back_content(context, intent, written)
     return False
 
 
-def _handle_unknown(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
+def _handle_unknown(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
     is_undone = resolve_unknown_write(context, intent)
     if is_undone and state.retry_once(intent):
         return True
@@ -103,10 +103,10 @@ def _handle_unknown(context: Context, intent: JournalEntry, written: WriteResult
     return False
 
 
-def _handle_refused_writes(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> None:
+def _handle_refused_writes(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> None:
     """The server refuses more than this card: hold it back, and let later cards of the push not be sent."""
-    state.is_read_only |= written.outcome is Outcome.READ_ONLY
-    state.is_full |= written.outcome is Outcome.FULL
+    state.is_read_only |= written.outcome is WriteOutcome.READ_ONLY
+    state.is_full |= written.outcome is WriteOutcome.FULL
     state.unsent_count += 1
     with context.write() as write:
         mapping = load_mapping(context, intent.mapping_id)
@@ -115,7 +115,7 @@ def _handle_refused_writes(context: Context, intent: JournalEntry, written: Writ
     state.withdraw(intent)
 
 
-def _handle_changed_card(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
+def _handle_changed_card(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
     """Handle a failed precondition: merge the card and send it once more. If the card is there with the ETag that we
     named, or a new card cannot be missing, the refusal may pass: a later run tries again."""
     found = context.book.get_readable(intent.href)
@@ -142,12 +142,12 @@ def _handle_changed_card(context: Context, intent: JournalEntry, written: WriteR
     return is_merged and state.retry_once(intent)
 
 
-def _hold_back_passing(context: Context, intent: JournalEntry, written: WriteResult, state: PushState) -> None:
+def _hold_back_passing(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> None:
     hold_back_for_now(context, intent, HeldBack.PASSING, _REFUSED_FOR_NOW.format(status=written.status or 0))
     state.withdraw(intent)
 
 
-def _requeue_under_new_href(context: Context, intent: JournalEntry) -> None:
+def _requeue_under_new_href(context: SyncContext, intent: JournalEntry) -> None:
     """Delete the intent; the next push creates the card under another random name."""
     with context.write():
         mapping = load_mapping(context, intent.mapping_id)
@@ -156,7 +156,7 @@ def _requeue_under_new_href(context: Context, intent: JournalEntry) -> None:
             mapping.requeue()
 
 
-def _hold_remote_deletion(context: Context, intent: JournalEntry) -> None:
+def _hold_remote_deletion(context: SyncContext, intent: JournalEntry) -> None:
     """The card is gone and the person was edited: record a conflict."""
     with context.write():
         mapping = load_mapping(context, intent.mapping_id)
@@ -167,9 +167,9 @@ def _hold_remote_deletion(context: Context, intent: JournalEntry) -> None:
             mapping.hold()
 
 
-def _hold_back_content(context: Context, intent: JournalEntry, written: WriteResult) -> None:
+def _hold_back_content(context: SyncContext, intent: JournalEntry, written: WriteResult) -> None:
     """The server refuses the content of the card: hold it back until the content changes."""
-    code = HeldBack.TOO_LARGE if written.outcome is Outcome.TOO_LARGE else HeldBack.REFUSED
+    code = HeldBack.TOO_LARGE if written.outcome is WriteOutcome.TOO_LARGE else HeldBack.REFUSED
     with context.write() as write:
         mapping = load_mapping(context, intent.mapping_id)
         intent.delete()
@@ -191,7 +191,7 @@ def _can_retry_without_photo(intent: JournalEntry, state: PushState) -> bool:
 
 
 def hold_back(
-    context: Context, mapping: Mapping, code: HeldBack, body_hash: str, reason: Text, now: dt.datetime
+    context: SyncContext, mapping: Mapping, code: HeldBack, body_hash: str, reason: Text, now: dt.datetime
 ) -> None:
     """Hold the card back, and report it unless it was for the same content. Must be called inside the write."""
     if mapping.hold_back(code, reason, body_hash, now):
@@ -200,7 +200,7 @@ def hold_back(
         context.tally.add_error(text)
 
 
-def hold_back_for_now(context: Context, intent: JournalEntry, code: HeldBack, reason: Text) -> None:
+def hold_back_for_now(context: SyncContext, intent: JournalEntry, code: HeldBack, reason: Text) -> None:
     """Hold the card back until a later run, once in a run. The server must be known not to have its new content."""
     if intent.mapping_id is None or intent.mapping_id in context.failed_mappings:
         return

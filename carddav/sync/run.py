@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client import Changes
+from carddav.client import Listing
 from carddav.models import Connection, ImportMode, Mapping, PendingImport, Run, RunState
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
 from carddav.sync.incoming import IncomingCards, apply_group_cards
 from carddav.sync.index import ListingDiff, diff_listing, has_todo, load_index
@@ -40,8 +40,8 @@ _ANALYZE_THRESHOLD = 500
 _MAX_SMALL_BOOK_CARDS = 500
 
 
-def sync_book(context: Context) -> None:
-    """Sync the account with the open book. Raises DavError, LockLostError; what was committed before stays."""
+def sync_book(context: SyncContext) -> None:
+    """Sync the account with the open book. Raises CardDavError, LockLostError; what was committed before stays."""
     # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
     context.act(partial(recover, context))
     pull(context)
@@ -53,13 +53,13 @@ def sync_book(context: Context) -> None:
     context.act(partial(save_sync_token, context))
 
 
-def _push(context: Context) -> None:
+def _push(context: SyncContext) -> None:
     queue_new_cards(context, list(new_people(context.connection).values_list("pk", flat=True)))
     push_all(context)
     retry_unconfirmed_creates(context)
 
 
-def retry_unconfirmed_creates(context: Context) -> None:
+def retry_unconfirmed_creates(context: SyncContext) -> None:
     """Look for new cards whose reply was lost and that are not at their href, and send those that are not found.
 
     The server may have stored such a card under another href, so the book is listed first.
@@ -76,54 +76,54 @@ def retry_unconfirmed_creates(context: Context) -> None:
     context.unconfirmed_creates.clear()
 
 
-def drop_confirmed_creates(context: Context) -> None:
+def drop_confirmed_creates(context: SyncContext) -> None:
     """After a listing: keep only the new cards whose outcome is still unknown."""
     if context.unconfirmed_creates:
         rows = Mapping.objects.owned_by(context.owner).filter(pk__in=context.unconfirmed_creates, remote_raw="")
         context.unconfirmed_creates = set(rows.values_list("pk", flat=True))
 
 
-def pull(context: Context) -> None:
-    """Apply what has changed on the server. The new token is kept in `context.changes` for `save_sync_token`."""
+def pull(context: SyncContext) -> None:
+    """Apply what has changed on the server. The new token is kept in `context.listing` for `save_sync_token`."""
     context.report_progress("listing", _LISTING)
-    changes = _list_changes(context)
-    context.changes = changes
-    if not (changes.changed or changes.removed or changes.is_full or has_todo(context.connection)):
+    listing = _list_changes(context)
+    context.listing = listing
+    if not (listing.changed or listing.removed or listing.is_full or has_todo(context.connection)):
         return
     index = load_index(context.connection)
-    listing = diff_listing(index, changes)
+    diff = diff_listing(index, listing)
     # A card missing from an undeclared full listing may be gone, and only a declared full listing can show that.
-    is_delta = not changes.is_full and not changes.may_repeat
-    if is_delta and listing.is_undeclared_full_listing(_last_agreement_at(context)):
-        changes = _list_all_cards(context, changes)
-        listing = diff_listing(index, changes)
+    is_delta = not listing.is_full and not listing.may_repeat
+    if is_delta and diff.is_undeclared_full_listing(_last_agreement_at(context)):
+        listing = _list_all_cards(context, listing)
+        diff = diff_listing(index, listing)
     # Nothing has changed, but cards that earlier runs could not fetch are still to be fetched.
-    if changes.is_unchanged:
-        listing = ListingDiff(dict(index.todo), {}, [])
+    if listing.is_unchanged:
+        diff = ListingDiff(dict(index.todo), {}, [])
     is_importing = context.connection.import_mode == ImportMode.AUTO
-    incoming = IncomingCards(context, index, is_importing=is_importing, missing=listing.missing)
+    incoming = IncomingCards(context, index, is_importing=is_importing, missing=diff.missing)
     # Before the deletions: a missing card may have moved to another href, which is then among these.
-    incoming.fetch_and_apply(listing.to_fetch)
-    for card in apply_remote_deletions(context, index, listing.missing):
+    incoming.fetch_and_apply(diff.to_fetch)
+    for card in apply_remote_deletions(context, index, diff.missing):
         incoming.apply(card)
     incoming.flush()
-    if len(listing.to_fetch) >= _ANALYZE_THRESHOLD:
+    if len(diff.to_fetch) >= _ANALYZE_THRESHOLD:
         analyze_tables()
     context.act(partial(apply_group_cards, context))
     if incoming.left_pending:
         context.tally.add_error(_NO_ROOM.format(count=incoming.left_pending))
 
 
-def discover_new_cards(context: Context) -> None:
+def discover_new_cards(context: SyncContext) -> None:
     """Store the cards without a person as pending imports; everything else is left to the next run."""
     context.report_progress("listing", _LISTING_ALL)
     index = load_index(context.connection)
-    listing = diff_listing(index, context.book.changes("", ""))
-    new = {key: entry for key, entry in listing.to_fetch.items() if key not in index.cards}
+    diff = diff_listing(index, context.book.changes("", ""))
+    new = {key: entry for key, entry in diff.to_fetch.items() if key not in index.cards}
     IncomingCards(context, index, is_importing=False, is_linking=False).fetch_and_apply(new)
 
 
-def _list_changes(context: Context) -> Changes:
+def _list_changes(context: SyncContext) -> Listing:
     connection = context.connection
     last = connection.last_reconcile_at
     if last is None or timezone.now() - last >= _FULL_LISTING_INTERVAL:
@@ -134,25 +134,25 @@ def _list_changes(context: Context) -> Changes:
     is_small = False
     if connection.ctag:
         tables = (model.objects.owned_by(context.owner) for model in (Mapping, PendingImport))
-        known_cards = sum(rows.filter(connection=connection).count() for rows in tables)
-        is_small = known_cards <= _MAX_SMALL_BOOK_CARDS
+        cards = sum(rows.filter(connection=connection).count() for rows in tables)
+        is_small = cards <= _MAX_SMALL_BOOK_CARDS
     return context.book.changes(connection.sync_token, connection.ctag, is_small=is_small)
 
 
-def _list_all_cards(context: Context, changes: Changes) -> Changes:
-    """A full listing; it keeps the token of `changes` if the listing returns none."""
+def _list_all_cards(context: SyncContext, listing: Listing) -> Listing:
+    """A full listing; it keeps the token of `listing` if the listing returns none."""
     full = context.book.list()
-    context.changes = Changes(
+    context.listing = Listing(
         full.changed,
         full.removed,
-        token=full.token or changes.token,
-        ctag=full.ctag or changes.ctag,
+        token=full.token or listing.token,
+        ctag=full.ctag or listing.ctag,
         is_full=True,
     )
-    return context.changes
+    return context.listing
 
 
-def _last_agreement_at(context: Context) -> dt.datetime | None:
+def _last_agreement_at(context: SyncContext) -> dt.datetime | None:
     """The time from which writes may appear in the next listing: the start of the last run if it wrote to the server,
     else its end. None before the first successful run."""
     runs = Run.objects.owned_by(context.owner).filter(connection=context.connection.pk, state=RunState.ENDED)
@@ -163,20 +163,20 @@ def _last_agreement_at(context: Context) -> dt.datetime | None:
     return last.started_at if last.exported or last.updated_remotely else last.ended_at
 
 
-def save_sync_token(context: Context) -> None:
+def save_sync_token(context: SyncContext) -> None:
     """Save the token. Everything that the listing named must be applied or stored in Todo."""
-    changes = context.changes
-    if changes is None or changes.is_unchanged:
+    listing = context.listing
+    if listing is None or listing.is_unchanged:
         return
     # Without tokens: our own writes have changed the ctag, so the next run lists the book instead of asking for it.
-    values: dict[str, object] = {"sync_token": changes.token, "ctag": "" if context.has_written else changes.ctag}
-    if changes.is_full:
+    values: dict[str, object] = {"sync_token": listing.token, "ctag": "" if context.has_written else listing.ctag}
+    if listing.is_full:
         values["last_reconcile_at"] = timezone.now()
     with context.write():
         Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk).update(**values)
 
 
-def queue_new_cards(context: Context, person_ids: Sequence[UUID]) -> None:
+def queue_new_cards(context: SyncContext, person_ids: Sequence[UUID]) -> None:
     """Create a mapping without a card for each of these people, so that the next push sends one."""
     if not person_ids:
         return

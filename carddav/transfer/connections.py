@@ -9,7 +9,17 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section, TimestampsSerializer, times_of
-from carddav.models import RUN_COUNTS, Connection, ImportMode, NameFormat, Pause, Provider, Run, RunState, Trigger
+from carddav.models import (
+    RUN_COUNTS,
+    CardDavProvider,
+    Connection,
+    ImportMode,
+    NameFormat,
+    Pause,
+    Run,
+    RunState,
+    RunTrigger,
+)
 from carddav.models.connection import MAX_SYNC_INTERVAL_SECONDS, MAX_URL_LENGTH, MIN_SYNC_INTERVAL_SECONDS
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
@@ -40,7 +50,7 @@ _SETTINGS = (
 class ConnectionRecordSerializer(TimestampsSerializer):
     serverUrl = StrictCharField(max_length=MAX_URL_LENGTH, source="server_url")
     username = StrictCharField(max_length=255)
-    provider = StrictChoiceField(list(Provider.values), required=False, allow_null=True, default=None)
+    provider = StrictChoiceField(list(CardDavProvider.values), required=False, allow_null=True, default=None)
     syncEnabled = StrictBooleanField(source="sync_enabled", required=False, default=True)
     autoExportNew = StrictBooleanField(source="auto_export_new", required=False, default=True)
     autoSyncInterval = StrictIntegerField(
@@ -121,7 +131,7 @@ class StoredMessageField(serializers.Field[Any, Any, Any, Any]):
 
 class RunRecordSerializer(TimestampsSerializer):
     connectionId = StrictCharField(max_length=36)
-    trigger = StrictChoiceField(list(Trigger.values))
+    trigger = StrictChoiceField(list(RunTrigger.values))
     dryRun = StrictBooleanField(source="dry_run", required=False, default=False)
     confirmed = StrictBooleanField(required=False, default=False)
     startedAt = StrictDateTimeField(source="started_at")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from carddav.client import Book, DavSession, Login, open_session
+from carddav.client import AddressBook, DavSession, Login, open_session
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer, radicale, running_servers, xandikos
 from tests.loopback import allow_loopback
@@ -76,7 +76,7 @@ class RealBook:
 
     server: DavServer
     path: str
-    book: Book
+    book: AddressBook
 
     def put(self, name: str, text: str) -> None:
         self.server.put(USER, self.path + name, text)
@@ -89,7 +89,7 @@ class RealBook:
 def real(server: DavServer, session: DavSession, proxy: Proxy) -> RealBook:
     """A new, empty address book whose capabilities the client has read."""
     path = server.make_book(USER)
-    book = Book(session, proxy.url.rstrip("/") + path)
+    book = AddressBook(session, proxy.url.rstrip("/") + path)
     book.caps = book.fetch_properties().caps
     proxy.clear_requests()
     return RealBook(server, path, book)
@@ -101,7 +101,7 @@ class FakeBook:
 
     proxy: Proxy
     session: DavSession
-    book: Book
+    book: AddressBook
     path: str = "/ada/book/"
 
 
@@ -109,7 +109,7 @@ class FakeBook:
 def fake(waits: list[float]) -> Iterator[FakeBook]:
     """A FakeBook with a proxy that has no upstream."""
     with fault_proxy() as proxy, open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
-        yield FakeBook(proxy, session, Book(session, f"{proxy.url}ada/book/"))
+        yield FakeBook(proxy, session, AddressBook(session, f"{proxy.url}ada/book/"))
 
 
 def card(uid: str = "1", name: str = "Ada", *lines: str) -> str:

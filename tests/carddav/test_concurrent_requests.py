@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from carddav.models import Connection, Mapping, PendingImport, Run, Trigger
+from carddav.models import Connection, Mapping, PendingImport, Run, RunTrigger
 from carddav.services import books
 from carddav.services.runs import start_due_run, start_run
 from carddav.services.schedule import sync_due
@@ -75,7 +75,7 @@ def test_two_crons_and_a_deleted_connection_start_one_run(alice: User) -> None:
     for number in range(3):
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} L", uid=str(number)))
     with patch.object(books, "open_book", synced.open_book):
-        receipts = run_concurrently(*[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 3)
+        receipts = run_concurrently(*[lambda: sync_due(now=timezone.now(), trigger=RunTrigger.CRON)] * 3)
     assert [receipt.errors for receipt in receipts] == [0, 0, 0]
     assert Run.objects.owned_by(alice).count() == 1
     assert Person.objects.owned_by(alice).count() == 3
@@ -85,7 +85,7 @@ def test_runs_started_while_the_connection_is_deleted(alice: User) -> None:
     synced = SyncedAccount(alice)
     with patch.object(books, "open_book", synced.open_book):
         run_concurrently(
-            *[lambda: sync_due(now=timezone.now(), trigger=Trigger.CRON)] * 2,
+            *[lambda: sync_due(now=timezone.now(), trigger=RunTrigger.CRON)] * 2,
             lambda: synced.api.call("DELETE", "/api/carddav/connection"),
         )
     assert not Run.unscoped.rows().exists()
@@ -106,7 +106,7 @@ def test_account_deleted_while_its_run_is_created(alice: User, start_run: Callab
 
     post_save.connect(wait, sender=Run)
     try:
-        run_concurrently(partial(start_run, owner=alice, trigger=Trigger.CRON, now=timezone.now()), delete)
+        run_concurrently(partial(start_run, owner=alice, trigger=RunTrigger.CRON, now=timezone.now()), delete)
     finally:
         post_save.disconnect(wait, sender=Run)
     assert not User.objects.filter(pk=alice.pk).exists()
@@ -116,6 +116,6 @@ def test_account_deleted_while_its_run_is_created(alice: User, start_run: Callab
 def test_no_run_is_created_for_a_deleted_account(alice: User) -> None:
     make_connection(alice)
     delete_account(user=User.objects.get(pk=alice.pk))
-    assert start_due_run(owner=alice, trigger=Trigger.CRON, now=timezone.now()) is None
+    assert start_due_run(owner=alice, trigger=RunTrigger.CRON, now=timezone.now()) is None
     with pytest.raises(MissingError):
-        start_run(owner=alice, trigger=Trigger.CRON, now=timezone.now())
+        start_run(owner=alice, trigger=RunTrigger.CRON, now=timezone.now())

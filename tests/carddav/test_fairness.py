@@ -15,9 +15,9 @@ from carddav import tasks
 from carddav.client import ServerTimeoutError, open_session
 from carddav.client.errors import OverdueError
 from carddav.client.login import Login
-from carddav.models import Connection, Run, RunState, Trigger
+from carddav.models import Connection, Run, RunState, RunTrigger
 from carddav.services import runs, schedule
-from carddav.sync.context import Context, Tally
+from carddav.sync.context import SyncContext, Tally
 from carddav.sync.lock import locked
 from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES, ExchangeRules
 from contacts_project.kernel.outbound.session import Rules
@@ -160,7 +160,7 @@ def test_run_that_is_cut_at_its_deadline_goes_on_soon_if_it_got_somewhere(
 ) -> None:
     make_connection(alice, next_sync_at=timezone.now())
 
-    def work(context: Context, sync: Any) -> None:
+    def work(context: SyncContext, sync: Any) -> None:
         context.tally = Tally(imported=imported)
         raise OverdueError
 
@@ -249,7 +249,7 @@ def test_cron_syncs_accounts_last_whose_server_took_too_long(monkeypatch: pytest
 
     monkeypatch.setattr(schedule, "_sync_one", note)
     monkeypatch.setattr(schedule, "ACCOUNT_PAUSE_SECONDS", 0)
-    schedule.sync_due(now=now, trigger=Trigger.CRON)
+    schedule.sync_due(now=now, trigger=RunTrigger.CRON)
     assert order == ["1", "2", "0"]
 
 

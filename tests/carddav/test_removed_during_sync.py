@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, Todo, Trigger
+from carddav.models import Connection, Mapping, Pause, PendingImport, Run, RunState, RunTrigger, Todo
 from carddav.services import books, runs, schedule
-from carddav.sync.context import Receipt
+from carddav.sync.context import JobReport
 from carddav.tasks import run_sync
 from people.models import Person
 from people.services.people import delete_people, remove_person
@@ -142,7 +142,7 @@ def test_failing_account_does_not_stop_the_cron(synced: SyncedAccount, mallory: 
         return run
 
     with patch.object(schedule, "ACCOUNT_PAUSE_SECONDS", 0), patch.object(schedule, "execute_run", execute):
-        receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
+        receipt = schedule.sync_due(now=timezone.now(), trigger=RunTrigger.CRON)
     assert (receipt.done, receipt.skipped, receipt.errors) == (1, 0, 1)
     assert len(receipt.messages) == 1
 
@@ -152,16 +152,16 @@ def test_cron_skips_accounts_that_another_cron_has_synced(synced: SyncedAccount,
     other = SyncedAccount(mallory)
     other.server.edit("1.vcf", vcard("Ada Test", uid="1"))
     openers = {synced.owner: synced.open_book, mallory: other.open_book}
-    receipts: list[Receipt] = []
+    receipts: list[JobReport] = []
 
     def sleep(seconds: float) -> None:
-        receipts.append(schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON))
+        receipts.append(schedule.sync_due(now=timezone.now(), trigger=RunTrigger.CRON))
 
     with (
         patch("time.sleep", sleep),
         patch.object(books, "open_book", lambda context, **options: openers[context.owner](context, **options)),
     ):
-        receipts.append(schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON))
+        receipts.append(schedule.sync_due(now=timezone.now(), trigger=RunTrigger.CRON))
     assert [(receipt.done, receipt.skipped, receipt.errors) for receipt in receipts] == [(1, 1, 0), (1, 1, 0)]
     assert [Run.objects.owned_by(owner).count() for owner in (synced.owner, mallory)] == [1, 1]
 
@@ -173,7 +173,7 @@ def test_connection_removed_before_its_turn_does_not_stop_the_cron(synced: Synce
         Connection.unscoped.rows().delete()
 
     with patch("time.sleep", sleep), patch.object(books, "open_book", synced.open_book):
-        receipt = schedule.sync_due(now=timezone.now(), trigger=Trigger.CRON)
+        receipt = schedule.sync_due(now=timezone.now(), trigger=RunTrigger.CRON)
     assert receipt.skipped == 1
     assert receipt.done + receipt.errors == 1
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone, translation
 
 from accounts.models import User
-from carddav.models import Connection, Run, RunState, Trigger
+from carddav.models import Connection, Run, RunState, RunTrigger
 from contacts_project.kernel.texts import define_text
 from tests.client import Client, client_of
 from tests.people.importing.uploads import import_vcards
@@ -71,7 +71,7 @@ def test_messages_of_a_run_follow_a_changed_language(alice: User) -> None:
     run = Run.objects.create(
         owner=alice,
         connection=connection,
-        trigger=Trigger.MANUAL,
+        trigger=RunTrigger.MANUAL,
         state=RunState.ENDED,
         ended_at=timezone.now(),
         errors=1,

@@ -4,7 +4,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Trigger
+from carddav.models import RunTrigger
 from carddav.services.schedule import sync_account, sync_due
 from carddav.sync.lock import LockedError
 from contacts_project.kernel.errors import MissingError
@@ -19,7 +19,7 @@ class Command(ServiceCommand):
 
     def handle(self, *, user: str | None, **options: object) -> None:
         if user is None:
-            receipt = sync_due(now=timezone.now(), trigger=Trigger.COMMAND)
+            receipt = sync_due(now=timezone.now(), trigger=RunTrigger.COMMAND)
             for message in receipt.shown_messages:
                 self.stderr.write(str(message))
             self.stdout.write(f"{receipt.done} synced, {receipt.skipped} skipped, {receipt.errors} failed")
@@ -28,7 +28,7 @@ class Command(ServiceCommand):
         if owner is None:
             raise CommandError(f"There is no account with the address {user}.")
         try:
-            run = sync_account(owner=owner, trigger=Trigger.COMMAND)
+            run = sync_account(owner=owner, trigger=RunTrigger.COMMAND)
         except MissingError:
             raise CommandError("This account has no CardDAV connection.") from None
         except LockedError:

@@ -1,11 +1,19 @@
-"""Malicious responses: each is a DavError or is ignored, and none exhausts memory or crashes the process."""
+"""Malicious responses: each is a CardDavError or is ignored, and none exhausts memory or crashes the process."""
 
 import gzip
 import tracemalloc
 
 import pytest
 
-from carddav.client import Book, DavError, MalformedResponseError, NotCardDavError, Outcome, discover, open_session
+from carddav.client import (
+    AddressBook,
+    CardDavError,
+    MalformedResponseError,
+    NotCardDavError,
+    WriteOutcome,
+    discover,
+    open_session,
+)
 from carddav.client.login import Login
 from carddav.client.multistatus import Multistatus
 from tests.carddav.conftest import FakeBook, card
@@ -34,7 +42,7 @@ def prop(href: str, *props: str) -> str:
 @pytest.mark.parametrize("link", BROKEN_LINKS)
 def test_redirect_to_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     fake.proxy.add(fail(301, headers={"Location": link}))
-    with pytest.raises(DavError):
+    with pytest.raises(CardDavError):
         fake.book.list()
 
 
@@ -42,7 +50,7 @@ def test_redirect_to_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> No
 def test_principal_with_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     props = f"<current-user-principal><href>{link}</href></current-user-principal>"
     fake.proxy.add(fail(207, multistatus(prop("/", props))))
-    with pytest.raises(DavError):
+    with pytest.raises(CardDavError):
         discover(fake.session)
 
 
@@ -50,7 +58,7 @@ def test_principal_with_an_invalid_url_is_an_error(fake: FakeBook, link: str) ->
 def test_invalid_location_of_a_new_card_is_ignored(fake: FakeBook, link: str) -> None:
     fake.proxy.add(fail(201, headers={"Location": link}))
     written = fake.book.create("1.vcf", card())
-    assert (written.outcome, written.href) == (Outcome.DONE, "/ada/book/1.vcf")
+    assert (written.outcome, written.href) == (WriteOutcome.DONE, "/ada/book/1.vcf")
 
 
 @pytest.mark.parametrize("name", ["zlib", "bz2", "base64", "hex", "rot13", "punycode", "idna", "undefined", "utf-7"])
@@ -65,7 +73,7 @@ def test_unknown_charsets_are_ignored(fake: FakeBook, name: str) -> None:
 @pytest.mark.parametrize("etag", ['"a\nb"', '"a\r\nX-Evil: 1"', '"Łukasz"', '"\x7f"', '"ü"'])
 def test_etag_that_is_invalid_in_a_header_is_not_sent(fake: FakeBook, etag: str) -> None:
     fake.proxy.add(fail(412))
-    assert fake.book.put("1.vcf", card(), etag).outcome is Outcome.CHANGED
+    assert fake.book.put("1.vcf", card(), etag).outcome is WriteOutcome.CHANGED
     assert all("x-evil" not in request.headers for request in fake.proxy.requests)
 
 
@@ -73,8 +81,8 @@ def test_etag_that_is_invalid_in_a_header_is_not_sent(fake: FakeBook, etag: str)
 def test_user_name_that_is_invalid_in_a_header_is_not_sent(waits: list[float], username: str) -> None:
     with fault_proxy() as proxy, open_session(Login(proxy.url, username, "Ł\n"), sleep=waits.append) as session:
         proxy.add(digest_only("somebody", "else"))
-        with pytest.raises(DavError):
-            Book(session, f"{proxy.url}ada/book/").list()
+        with pytest.raises(CardDavError):
+            AddressBook(session, f"{proxy.url}ada/book/").list()
     assert all("x-evil" not in request.headers for request in proxy.requests)
 
 

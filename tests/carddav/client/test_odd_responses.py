@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Card, Missing, Outcome, Unreadable
+from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Missing, RemoteCard, Unreadable, WriteOutcome
 from carddav.client.collection import MAX_HREFS
 from tests.carddav.client.test_discovery import (
     BOOK,
@@ -70,7 +70,7 @@ def test_unsupported_report_is_requested_only_once(fake: FakeBook, status: int) 
 def test_multiget_is_tried_even_if_not_listed_as_supported(fake: FakeBook) -> None:
     fake.book.caps = Capabilities(reports=("expand-property",))
     fake.proxy.add(fail(207, f"<multistatus {CARDDAV}>{response_with_card('1.vcf', card())}</multistatus>"))
-    assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [Card]
+    assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [RemoteCard]
     assert fake.proxy.log() == ["REPORT /ada/book/"]
 
 
@@ -88,7 +88,7 @@ def test_forbidden_card_does_not_stop_the_others(fake: FakeBook) -> None:
     fake.proxy.add(fail(207, multistatus(("/ada/book/", BOOK_TYPE)), when=method("PROPFIND")))
     fake.proxy.add(Fault(before=answer))
     results = {result.href: type(result) for result in fake.book.fetch([f"{number}.vcf" for number in range(4)])}
-    assert results == {"0.vcf": Card, "1.vcf": Card, "2.vcf": Unreadable, "3.vcf": Card}
+    assert results == {"0.vcf": RemoteCard, "1.vcf": RemoteCard, "2.vcf": Unreadable, "3.vcf": RemoteCard}
 
 
 def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,7 @@ def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: p
     monkeypatch.setattr("carddav.client.session.MAX_BODY_BYTES", 20_000)
     fake.proxy.add(Fault(before=answer, when=method("REPORT")))
     hrefs = [f"{number}.vcf" for number in range(2 * MAX_HREFS)]
-    assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, Card)} == set(hrefs)
+    assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, RemoteCard)} == set(hrefs)
     assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # the request is halved until the response fits
 
 
@@ -108,7 +108,7 @@ def test_too_large_card_does_not_stop_the_others(fake: FakeBook, monkeypatch: py
     fake.proxy.add(fail(501, when=method("REPORT")))
     fake.proxy.add(fail(200, card("1", "A" * 1000), when=at("/ada/book/1.vcf")))
     fake.proxy.add(fail(200, card("2", "B"), when=at("/ada/book/2.vcf")))
-    assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, Card]
+    assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, RemoteCard]
 
 
 def test_response_may_give_a_status_for_several_hrefs(fake: FakeBook) -> None:
@@ -141,7 +141,7 @@ def test_text_that_is_not_utf_8_is_decoded(fake: FakeBook, data: bytes, name: st
     in_get = text.replace(b"&#13;", b"\r")
     fake.proxy.add(Fault(before=lambda request: Reply(200, {}, b"\xef\xbb\xbf" + in_get), when=method("GET")))
     for result in (*fake.book.fetch(["1.vcf"]), fake.book.get("1.vcf")):
-        assert isinstance(result, Card)
+        assert isinstance(result, RemoteCard)
         lines = result.text.replace("\r\n ", "").replace("\n ", "").splitlines()
         assert lines[0] == "BEGIN:VCARD"
         assert f"FN:{name}" in lines
@@ -155,8 +155,8 @@ def test_etag_of_a_compressed_response_matches(fake: FakeBook) -> None:
     fake.proxy.add(fail(200, card(), headers={"ETag": '"1"'}, when=method("GET")))
     fake.proxy.add(Fault(before=put, when=method("PUT")))
     result = fake.book.get("1.vcf")
-    assert isinstance(result, Card)
-    assert fake.book.put("1.vcf", card(), result.etag or "").outcome is Outcome.DONE
+    assert isinstance(result, RemoteCard)
+    assert fake.book.put("1.vcf", card(), result.etag or "").outcome is WriteOutcome.DONE
 
 
 def test_forbidden_home_does_not_hide_the_others(fake: FakeBook) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import Book, BookMovedError, discover, open_session
+from carddav.client import AddressBook, BookMovedError, discover, open_session
 from carddav.client.login import Login
 from carddav.models import Connection
 from carddav.services import runs
@@ -86,7 +86,7 @@ def test_redirect_of_a_book_does_not_name_the_host(hosts: Hosts) -> None:
     url = f"{hosts.first_host.url}/book/"
     with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD), trusted_urls=[url]) as session:
         with pytest.raises(BookMovedError):
-            Book(session, url).list()
+            AddressBook(session, url).list()
         assert hosts.other_host.received == []
 
 
@@ -94,7 +94,7 @@ def test_host_named_by_an_earlier_discovery_gets_the_login(hosts: Hosts) -> None
     url = f"{hosts.other_url}/h/ada/b/"
     login = Login(f"{hosts.first_host.url}/", USER, PASSWORD)
     with open_session(login, trusted_urls=[url]) as session:
-        Book(session, url).list()
+        AddressBook(session, url).list()
     assert hosts.count_logins_at_other_host() == 1
 
 

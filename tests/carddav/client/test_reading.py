@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from carddav.client import (
-    Book,
+    AddressBook,
     BookGoneError,
     BookMovedError,
     Capabilities,
-    Card,
     Login,
     MalformedResponseError,
     Missing,
     NotCardDavError,
+    RemoteCard,
     ServerTimeoutError,
     Unreadable,
     open_session,
@@ -45,7 +45,7 @@ def fill(real: RealBook, number: int) -> None:
 
 
 def fetch_texts(real: RealBook, hrefs: list[str]) -> dict[str, str]:
-    return {found.href: found.text for found in real.book.fetch(hrefs) if isinstance(found, Card)}
+    return {found.href: found.text for found in real.book.fetch(hrefs) if isinstance(found, RemoteCard)}
 
 
 def test_changes_since_a_token_are_listed(real: RealBook, proxy: Proxy) -> None:
@@ -96,7 +96,7 @@ def test_thread_counts_as_free_while_cards_are_fetched(real: RealBook) -> None:
     real.put("1.vcf", card())
     token = release_thread.set(record_release)
     try:
-        assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
+        assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [RemoteCard]
     finally:
         release_thread.reset(token)
     assert releases == ["aside"]
@@ -107,7 +107,7 @@ def test_deleted_card_is_missing_and_the_others_are_fetched(real: RealBook) -> N
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     real.server.delete(USER, f"{real.path}1.vcf")
     found = list(real.book.fetch(hrefs))
-    assert sorted(type(result).__name__ for result in found) == ["Card", "Card", "Missing"]
+    assert sorted(type(result).__name__ for result in found) == ["Missing", "RemoteCard", "RemoteCard"]
     assert real.book.get(f"{real.path}1.vcf") == Missing(f"{real.path}1.vcf", f"{real.path}1.vcf")
 
 
@@ -117,7 +117,7 @@ def test_missing_card_that_fails_the_multiget_does_not_lose_the_others(real: Rea
     real.server.delete(USER, f"{real.path}17.vcf")
     proxy.add(fail(404, when=lambda request: reports("addressbook-multiget")(request) and b"/17.vcf" in request.body))
     found = list(real.book.fetch(hrefs))
-    assert sum(isinstance(result, Card) for result in found) == 49
+    assert sum(isinstance(result, RemoteCard) for result in found) == 49
     assert [result.key for result in found if isinstance(result, Missing)] == [f"{real.path}17.vcf"]
 
 
@@ -144,7 +144,7 @@ def test_removed_card_that_multiget_omits_is_missing(real: RealBook, proxy: Prox
     proxy.clear_requests()
     proxy.add(rewrite(r"<(?:\w+:)?response>.*?</(?:\w+:)?response>", "", when=reports("addressbook-multiget")))
     assert [type(found) for found in real.book.fetch(hrefs)] == [Missing, Missing]
-    assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Card]
+    assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [RemoteCard]
     assert proxy.log() == [f"REPORT {real.path}", f"REPORT {real.path}", f"GET {real.path}1.vcf"]
 
 
@@ -170,7 +170,7 @@ def test_unreadable_card_does_not_stop_the_others(real: RealBook, proxy: Proxy) 
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     proxy.add(fail(500, when=lambda request: b"/1.vcf" in request.body or request.path.endswith("/1.vcf")))
     found = list(real.book.fetch(hrefs))
-    assert sum(isinstance(result, Card) for result in found) == 2
+    assert sum(isinstance(result, RemoteCard) for result in found) == 2
     assert [(result.key, result.status) for result in found if isinstance(result, Unreadable)] == [
         (f"{real.path}1.vcf", 500)
     ]
@@ -291,7 +291,7 @@ def test_characters_that_xml_forbids_are_replaced(real: RealBook, proxy: Proxy) 
     )
     proxy.add(fail(207, body, when=reports("addressbook-multiget")))
     [found] = real.book.fetch(["1.vcf"])
-    assert isinstance(found, Card)
+    assert isinstance(found, RemoteCard)
     assert found.text.split("\r\n")[3] == "FN:Ada \U0001f600  \U0001f600 "
 
 
@@ -312,7 +312,7 @@ def test_first_listing_has_a_longer_timeout(
     monkeypatch.setattr("carddav.client.session.READ_SECONDS", 0.5)
     monkeypatch.setattr("carddav.client.book.READ_SECONDS", 0.5)
     with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
-        book = Book(session, real.book.url, real.book.caps)
+        book = AddressBook(session, real.book.url, real.book.caps)
         slow = reports("sync-collection") if has_sync else method("PROPFIND")
         proxy.add(hang(1.5, when=slow))
         first = book.changes("", "")

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from carddav.client import (
-    Book,
+    AddressBook,
     BookGoneError,
-    BusyError,
     ConnectionRejectedError,
     DnsError,
     LoginRefusedError,
     Missing,
     NotCardDavError,
     PolicyError,
+    ServerBusyError,
     ServerTimeoutError,
     TlsError,
     open_session,
@@ -31,7 +31,7 @@ EMPTY = '<multistatus xmlns="DAV:"><sync-token>t</sync-token></multistatus>'
 
 def list_book(url: str, **options: Any) -> None:
     with open_session(Login(url, USER, PASSWORD), **options) as session:
-        Book(session, f"{url}book/").list()
+        AddressBook(session, f"{url}book/").list()
 
 
 def test_login_is_sent_with_the_first_request(real: RealBook, proxy: Proxy) -> None:
@@ -92,7 +92,7 @@ def test_busy_server_is_retried_with_growing_delays(fake: FakeBook, waits: list[
 
 def test_long_retry_after_is_left_to_the_caller(fake: FakeBook, waits: list[float]) -> None:
     fake.proxy.add(fail(429, headers={"Retry-After": "300"}))
-    with pytest.raises(BusyError) as caught:
+    with pytest.raises(ServerBusyError) as caught:
         fake.book.list()
     assert (caught.value.retry_after, waits, fake.proxy.count()) == (300, [], 1)
 
@@ -100,7 +100,7 @@ def test_long_retry_after_is_left_to_the_caller(fake: FakeBook, waits: list[floa
 @pytest.mark.parametrize("header", ["86400", "Fri, 31 Dec 2100 23:59:59 GMT"])
 def test_retry_after_is_limited_to_an_hour(fake: FakeBook, header: str) -> None:
     fake.proxy.add(fail(503, headers={"Retry-After": header}))
-    with pytest.raises(BusyError) as caught:
+    with pytest.raises(ServerBusyError) as caught:
         fake.book.list()
     assert caught.value.retry_after == 3600
 

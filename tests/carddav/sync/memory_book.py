@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from carddav.client import (
-    Book,
+    AddressBook,
     BookGoneError,
     Capabilities,
-    Card,
-    Changes,
     ConnectionBrokenError,
-    Entry,
-    Fetched,
+    FetchResult,
     FoundBook,
+    Listing,
+    ListingEntry,
     Missing,
-    Outcome,
+    RemoteCard,
     Unreadable,
+    WriteOutcome,
     WriteResult,
     href_key,
     same_etag,
@@ -55,7 +55,7 @@ class MemoryServer:
     checks_conditions: bool = True
     is_gone: bool = False
     rejects_sync_tokens: bool = False
-    refuses: Callable[[str], Outcome | None] = lambda text: None
+    refuses: Callable[[str], WriteOutcome | None] = lambda text: None
     unreadable: set[str] = field(default_factory=set)
     faults: dict[int, str] = field(default_factory=dict)
     on_request: Callable[[str], None] = lambda what: None
@@ -84,7 +84,7 @@ class MemoryServer:
         self.gone[href] = self.now
 
 
-class MemoryBook(Book):
+class MemoryBook(AddressBook):
     """A book of a MemoryServer."""
 
     url = BOOK_URL
@@ -118,38 +118,38 @@ class MemoryBook(Book):
 
     def fetch_properties(self) -> FoundBook:
         self._request("look")
-        return FoundBook(self.url, "Book", self.caps)
+        return FoundBook(self.url, "AddressBook", self.caps)
 
-    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Changes:
+    def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Listing:
         fault = self._request("changes")
         server = self.server
         since = int(token) if token and not server.rejects_sync_tokens else -1
         if not server.has_sync:
             if ctag == str(server.now):
-                return Changes(ctag=ctag, is_unchanged=True)
+                return Listing(ctag=ctag, is_unchanged=True)
             self._after(fault)
             if ctag and not is_small:  # else the first request has returned the listing
                 server.requests.append("list")
             return self._listing()
         changed = tuple(
-            Entry(href, href_key(href), card.etag) for href, card in server.cards.items() if card.at > since
+            ListingEntry(href, href_key(href), card.etag) for href, card in server.cards.items() if card.at > since
         )
-        removed = tuple(Entry(href, href_key(href)) for href, at in server.gone.items() if at > since >= 0)
+        removed = tuple(ListingEntry(href, href_key(href)) for href, at in server.gone.items() if at > since >= 0)
         self._after(fault)
         is_full = not token
         unchanged = not is_full and not changed and not removed
-        return Changes(changed, removed, token=str(server.now), is_full=is_full, is_unchanged=unchanged)
+        return Listing(changed, removed, token=str(server.now), is_full=is_full, is_unchanged=unchanged)
 
-    def list(self) -> Changes:
+    def list(self) -> Listing:
         self._after(self._request("list"))
         return self._listing()
 
-    def _listing(self) -> Changes:
+    def _listing(self) -> Listing:
         server = self.server
-        entries = tuple(Entry(href, href_key(href), card.etag) for href, card in server.cards.items())
-        return Changes(entries, ctag="" if server.has_sync else str(server.now), is_full=True)
+        entries = tuple(ListingEntry(href, href_key(href), card.etag) for href, card in server.cards.items())
+        return Listing(entries, ctag="" if server.has_sync else str(server.now), is_full=True)
 
-    def fetch(self, hrefs: Iterable[str]) -> Iterator[Fetched]:
+    def fetch(self, hrefs: Iterable[str]) -> Iterator[FetchResult]:
         requested = list(hrefs)
         for start in range(0, len(requested), 50):
             batch = requested[start : start + 50]
@@ -158,15 +158,15 @@ class MemoryBook(Book):
                 yield self._found(href)
             self._after(fault)
 
-    def _found(self, href: str) -> Fetched:
+    def _found(self, href: str) -> FetchResult:
         card = self.server.cards.get(href)
         if card is None:
             return Missing(href, href_key(href))
         if href in self.server.unreadable:
             return Unreadable(href, href_key(href), 500, Text("failed", "the server failed"))
-        return Card(href, href_key(href), card.etag, card.text)
+        return RemoteCard(href, href_key(href), card.etag, card.text)
 
-    def get(self, href: str) -> Card | Missing:
+    def get(self, href: str) -> RemoteCard | Missing:
         self._after(self._request(f"get {href}"))
         found = self._found(href)
         assert not isinstance(found, Unreadable)
@@ -189,32 +189,34 @@ class MemoryBook(Book):
             server.delayed_puts.append((href, text))
             raise Killed
         if (refused := server.refuses(text)) is not None:
-            status = 500 if refused is Outcome.UNKNOWN else 400
+            status = 500 if refused is WriteOutcome.UNKNOWN else 400
             return WriteResult(refused, href, status=status, message=Text("unwanted", "The server does not want it."))
         if server.checks_conditions and is_new and there is not None:
-            return WriteResult(Outcome.CHANGED, href, status=412)
+            return WriteResult(WriteOutcome.CHANGED, href, status=412)
         if not is_new and there is None:
-            return WriteResult(Outcome.GONE, href, status=404)
+            return WriteResult(WriteOutcome.GONE, href, status=404)
         is_same = if_match == "*" or same_etag(there.etag if there else None, if_match)
         if server.checks_conditions and there is not None and not is_same:
-            return WriteResult(Outcome.CHANGED, href, status=412)
+            return WriteResult(WriteOutcome.CHANGED, href, status=412)
         server.edit(href, server.normalize(text))
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
-            return WriteResult(Outcome.UNKNOWN, href)
-        return WriteResult(Outcome.DONE, href, server.cards[href].etag if server.returns_etag else None, status=201)
+            return WriteResult(WriteOutcome.UNKNOWN, href)
+        return WriteResult(
+            WriteOutcome.DONE, href, server.cards[href].etag if server.returns_etag else None, status=201
+        )
 
     def delete(self, href: str, if_match: str | None) -> WriteResult:
         fault = self._request(f"delete {href}")
         there = self.server.cards.get(href)
         if there is None:
-            return WriteResult(Outcome.GONE, href, status=404)
+            return WriteResult(WriteOutcome.GONE, href, status=404)
         if self.server.checks_conditions and not same_etag(there.etag, if_match):
-            return WriteResult(Outcome.CHANGED, href, status=412)
+            return WriteResult(WriteOutcome.CHANGED, href, status=412)
         self.server.remove(href)
         if fault == "kill_after":
             raise Killed
         if fault == "lose_after":
-            return WriteResult(Outcome.UNKNOWN, href)
-        return WriteResult(Outcome.DONE, href, status=204)
+            return WriteResult(WriteOutcome.UNKNOWN, href)
+        return WriteResult(WriteOutcome.DONE, href, status=204)

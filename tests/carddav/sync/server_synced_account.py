@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import Book, Login, open_session
+from carddav.client import AddressBook, Login, open_session
 from carddav.models import Mapping, Run
 from carddav.services import runs
 from people.models import Person
@@ -80,4 +80,4 @@ class ServerSyncedAccount:
         """The number of cards that the server lists."""
         url = self.connection.server_url
         with open_session(Login(url, USER, PASSWORD)) as session:
-            return len(Book(session, url).list().changed)
+            return len(AddressBook(session, url).list().changed)

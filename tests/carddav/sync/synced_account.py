@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.models import Connection, Mapping, Run
 from carddav.services import books, runs
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_connection
@@ -35,7 +35,7 @@ class SyncedAccount:
         self.api: Client = client_of(owner)
 
     @contextmanager
-    def open_book(self, context: Context, *, gone_error: object = None) -> Iterator[None]:
+    def open_book(self, context: SyncContext, *, gone_error: object = None) -> Iterator[None]:
         context.opened_book = MemoryBook(self.server)
         context.parallel = 1
         yield

@@ -8,7 +8,7 @@ import pytest
 
 from accounts.models import User
 from carddav.models import Conflict, Mapping, PendingImport
-from carddav.sync.context import Context
+from carddav.sync.context import SyncContext
 from contacts_project.kernel.texts import Text
 from people.models import Person
 from tests.carddav.sync.memory_book import Killed
@@ -226,13 +226,13 @@ def test_progress_of_applying_counts_over_the_whole_run(synced: SyncedAccount, m
         synced.server.edit(f"{number}.vcf", vcard(f"Person{number} Test", uid=str(number)))
     synced.server.edit("two.vcf", TWO_CARDS)
     reported: list[tuple[str, int, int]] = []
-    real = Context.report_progress
+    real = SyncContext.report_progress
 
-    def record(self: Context, phase: str, message: Text | None = None, current: int = 0, total: int = 0) -> None:
+    def record(self: SyncContext, phase: str, message: Text | None = None, current: int = 0, total: int = 0) -> None:
         reported.append((phase, current, total))
         real(self, phase, message, current, total)
 
-    monkeypatch.setattr(Context, "report_progress", record)
+    monkeypatch.setattr(SyncContext, "report_progress", record)
     synced.sync()
     applying = [(current, total) for phase, current, total in reported if phase == "applying"]
     assert len(applying) == 6  # before and after each of three batches

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 
 from accounts.models import User
-from carddav.client import Outcome
+from carddav.client import WriteOutcome
 from carddav.models import JournalEntry, Mapping
 from carddav.models.mapping import MAX_TRIES
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
@@ -21,7 +21,7 @@ def synced(alice: User) -> SyncedAccount:
     for name in ("Ada", "Bob"):
         synced.server.edit(f"{name}.vcf", vcard(f"{name} L", uid=name))
     synced.sync()
-    synced.server.refuses = lambda text: Outcome.UNKNOWN if "Bad" in text else None
+    synced.server.refuses = lambda text: WriteOutcome.UNKNOWN if "Bad" in text else None
     return synced
 
 

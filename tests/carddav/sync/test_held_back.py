@@ -8,14 +8,14 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import Outcome
+from carddav.client import WriteOutcome
 from carddav.models import Conflict, Connection
 from carddav.models.mapping import MAX_TRIES
 from carddav.services import schedule
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
 from tests.client import Client
 
-PASSING = [Outcome.CHANGED, Outcome.GONE]
+PASSING = [WriteOutcome.CHANGED, WriteOutcome.GONE]
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def held_back(api: Client) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("is_new", [True, False])
 @pytest.mark.parametrize("outcome", PASSING)
-def test_a_refusal_for_the_length_of_one_run(synced: SyncedAccount, outcome: Outcome, is_new: bool) -> None:
+def test_a_refusal_for_the_length_of_one_run(synced: SyncedAccount, outcome: WriteOutcome, is_new: bool) -> None:
     """412 or 404 though nothing has changed, as from a proxy that is upset."""
     count = make_unsent(synced, is_new=is_new)
     synced.server.refuses = lambda text: outcome
@@ -68,7 +68,7 @@ def test_a_refusal_for_the_length_of_one_run(synced: SyncedAccount, outcome: Out
 def test_the_delay_grows_from_an_hour_to_a_day(synced: SyncedAccount, is_new: bool) -> None:
     with time_machine.travel(timezone.now(), tick=False) as clock:
         make_unsent(synced, is_new=is_new)
-        synced.server.refuses = lambda text: Outcome.CHANGED
+        synced.server.refuses = lambda text: WriteOutcome.CHANGED
         for _ in range(MAX_TRIES):
             assert counts(synced.sync()) == {"errors": 1}
         for hours in (1, 2, 4, 8, 16, 24, 24):
@@ -90,7 +90,7 @@ def test_the_delay_grows_from_an_hour_to_a_day(synced: SyncedAccount, is_new: bo
 
 def test_a_run_is_due_when_a_card_may_be_tried_again(synced: SyncedAccount) -> None:
     make_unsent(synced, is_new=False)
-    synced.server.refuses = lambda text: Outcome.GONE
+    synced.server.refuses = lambda text: WriteOutcome.GONE
     enqueued: list[str] = []
     with time_machine.travel(timezone.now(), tick=False) as clock:
         for delay in (dt.timedelta(minutes=5), dt.timedelta(minutes=5), dt.timedelta(hours=1)):
@@ -106,9 +106,9 @@ def test_a_card_that_is_gone_is_a_deletion_there(synced: SyncedAccount) -> None:
     make_unsent(synced, is_new=False)
     [href] = synced.server.cards
 
-    def remove(text: str) -> Outcome | None:
+    def remove(text: str) -> WriteOutcome | None:
         synced.server.cards.pop(href, None)
-        return Outcome.GONE
+        return WriteOutcome.GONE
 
     synced.server.refuses = remove
     assert counts(synced.sync()) == {"conflicts": 1}
@@ -119,9 +119,11 @@ def test_a_card_that_is_gone_is_a_deletion_there(synced: SyncedAccount) -> None:
 
 @pytest.mark.parametrize(
     ("outcome", "code"),
-    [(Outcome.REFUSED, "refused"), (Outcome.TOO_LARGE, "too_large")],
+    [(WriteOutcome.REFUSED, "refused"), (WriteOutcome.TOO_LARGE, "too_large")],
 )
-def test_refused_content_waits_for_a_change_or_for_the_user(synced: SyncedAccount, outcome: Outcome, code: str) -> None:
+def test_refused_content_waits_for_a_change_or_for_the_user(
+    synced: SyncedAccount, outcome: WriteOutcome, code: str
+) -> None:
     make_unsent(synced, is_new=False)
     synced.server.refuses = lambda text: outcome
     assert counts(synced.sync()) == {"errors": 1}
@@ -144,9 +146,13 @@ def test_refused_content_waits_for_a_change_or_for_the_user(synced: SyncedAccoun
 
 @pytest.mark.parametrize(
     ("outcome", "code", "is_new"),
-    [(Outcome.FULL, "no_space", True), (Outcome.READ_ONLY, "read_only", False), (Outcome.LOCKED, "locked", False)],
+    [
+        (WriteOutcome.FULL, "no_space", True),
+        (WriteOutcome.READ_ONLY, "read_only", False),
+        (WriteOutcome.LOCKED, "locked", False),
+    ],
 )
-def test_a_server_that_takes_nothing_now(synced: SyncedAccount, outcome: Outcome, code: str, is_new: bool) -> None:
+def test_a_server_that_takes_nothing_now(synced: SyncedAccount, outcome: WriteOutcome, code: str, is_new: bool) -> None:
     count = make_unsent(synced, is_new=is_new)
     synced.server.refuses = lambda text: outcome
     for _ in range(2):
@@ -177,7 +183,7 @@ def test_a_card_that_cannot_be_read_is_not_overwritten(synced: SyncedAccount) ->
 
 def test_the_retry_starts_a_run(synced: SyncedAccount) -> None:
     make_unsent(synced, is_new=False)
-    synced.server.refuses = lambda text: Outcome.REFUSED
+    synced.server.refuses = lambda text: WriteOutcome.REFUSED
     synced.sync()
     [card] = held_back(synced.api)
     before = len(synced.api.ok("GET", "/api/carddav/runs")["runs"])
@@ -188,7 +194,7 @@ def test_the_retry_starts_a_run(synced: SyncedAccount) -> None:
 
 def test_people_who_are_not_synced_are_not_listed(synced: SyncedAccount, stranger: Client) -> None:
     make_unsent(synced, is_new=False)
-    synced.server.refuses = lambda text: Outcome.REFUSED
+    synced.server.refuses = lambda text: WriteOutcome.REFUSED
     synced.sync()
     [card] = held_back(synced.api)
     assert stranger.ok("GET", "/api/carddav/held-back") == {"heldBack": []}

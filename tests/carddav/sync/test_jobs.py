@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.api.sync import progress
-from carddav.client import LoginRefusedError, Outcome
+from carddav.client import LoginRefusedError, WriteOutcome
 from carddav.models import Connection, JournalEntry, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
 from carddav.services.connections import locked_connection
@@ -24,7 +24,7 @@ from carddav.services.exports import export_people
 from carddav.services.runs import start_run
 from carddav.sync import pictures
 from carddav.sync.lock import LockedError, LockLostError, locked
-from carddav.sync.pictures import Picture
+from carddav.sync.pictures import CardPicture
 from notifications.models import Delivery
 from people.contents.fields import photo_token
 from people.models import Group, Membership, Person
@@ -189,7 +189,7 @@ def test_pictures_beyond_the_time_limit_are_loaded_by_the_next_run(
         synced.server.edit(f"{number}.vcf", vcard(f"P{number} X", "PHOTO;VALUE=uri:https://slow.example/a.jpg"))
     synced.sync()
     jpeg = to_stored_form(picture(), PixelBudget())
-    monkeypatch.setattr(pictures, "load_picture", lambda card, budget: Picture(photo_token(card), jpeg))
+    monkeypatch.setattr(pictures, "load_picture", lambda card, budget: CardPicture(photo_token(card), jpeg))
     monkeypatch.setattr(imports, "MAX_PICTURE_SECONDS", 0.0)
     assert synced.api.ok("POST", "/api/carddav/import", {"importIds": pending_ids(synced)})["imported"] == 2
     assert not Person.objects.owned_by(synced.owner).exclude(photo=None).exists()
@@ -210,7 +210,7 @@ def test_uploaded_card_is_imported_without_connection(api: Client, alice: User) 
 def test_bulk_export_reports_the_refused_card(synced: SyncedAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("carddav.services.exports._BATCH_SIZE", 10)
     people = [synced.make_person(name=f"P{number}") for number in range(11)]
-    synced.server.refuses = lambda text: Outcome.REFUSED if "FN:P7\r" in text else None
+    synced.server.refuses = lambda text: WriteOutcome.REFUSED if "FN:P7\r" in text else None
     body = {"personIds": [str(person.pk) for person in people]}
     with synced.patch_open_book():
         response = synced.api.ok("POST", "/api/carddav/export-bulk", body)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from carddav.client import Book, Login, open_session
+from carddav.client import AddressBook, Login, open_session
 from carddav.models import Conflict, Mapping
 from people.contents.contact import load_local_contacts
 from people.models import Person
@@ -53,7 +53,9 @@ class History:
         """The text of each card by its href, read without the proxy."""
         url = self.synced.server.url
         with open_session(Login(url, USER, PASSWORD)) as session:
-            keys = sorted(entry.key for entry in Book(session, url.rstrip("/") + self.synced.path).list().changed)
+            keys = sorted(
+                entry.key for entry in AddressBook(session, url.rstrip("/") + self.synced.path).list().changed
+            )
         return {key: self.synced.server.get(USER, key).decode() for key in keys}
 
     def add_card(self) -> None:

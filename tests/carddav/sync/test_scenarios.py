@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import BookGoneError, BusyError, LoginRefusedError, Outcome
+from carddav.client import BookGoneError, LoginRefusedError, ServerBusyError, WriteOutcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from carddav.sync import run
 from people.models import AwaitedMember, Group, Membership, Person
@@ -204,7 +204,7 @@ def test_put_refused_for_its_content_is_not_retried(synced: SyncedAccount) -> No
     synced.sync()
     for name in ("Good", "Bad", "Fine"):
         synced.api.ok("POST", "/api/people", {"name": name}, status=201)
-    synced.server.refuses = lambda text: Outcome.REFUSED if "FN:Bad" in text else None
+    synced.server.refuses = lambda text: WriteOutcome.REFUSED if "FN:Bad" in text else None
     run = synced.sync()
     assert counts(run) == {"exported": 2, "errors": 1}
     assert "Bad" in str(run.messages[0])
@@ -219,7 +219,7 @@ def test_put_refused_for_its_content_is_not_retried(synced: SyncedAccount) -> No
 def test_423_is_retried_at_once(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
-    outcomes = iter([Outcome.LOCKED])
+    outcomes = iter([WriteOutcome.LOCKED])
     synced.server.refuses = lambda text: next(outcomes, None)
     synced.edit(synced.person(), notes="mine")
     synced.requests()
@@ -233,7 +233,7 @@ def test_full_book_refuses_new_cards_only(synced: SyncedAccount) -> None:
     for name in ("Bob", "Cy"):
         synced.api.ok("POST", "/api/people", {"name": name}, status=201)
     synced.server.edit(href, vcard("Ada L", "NOTE:pulled"))
-    synced.server.refuses = lambda text: Outcome.FULL
+    synced.server.refuses = lambda text: WriteOutcome.FULL
     run = synced.sync()
     assert counts(run) == {"updated_locally": 1, "errors": 1}
     synced.server.refuses = lambda text: None
@@ -250,7 +250,7 @@ def test_new_card_of_unknown_outcome_is_reported_once_if_the_book_is_full(synced
         synced.sync()
     [sent] = synced.server.cards.values()
     synced.edit(synced.person("Bob" if "FN:Bob" in sent.text else "Cy"), notes="more")
-    synced.server.refuses = lambda text: Outcome.FULL
+    synced.server.refuses = lambda text: WriteOutcome.FULL
     run = synced.sync()
     assert (counts(run), len(run.error_messages)) == ({"errors": 1}, 1)
     assert "2 contacts were not sent" in str(run.messages[0])
@@ -263,7 +263,7 @@ def test_read_only_book(synced: SyncedAccount) -> None:
     synced.sync()
     synced.edit(synced.person(), notes="mine")
     synced.server.edit(href, vcard("Ada L", "ORG:theirs"))
-    synced.server.refuses = lambda text: Outcome.READ_ONLY
+    synced.server.refuses = lambda text: WriteOutcome.READ_ONLY
     assert counts(synced.sync()) == {"updated_locally": 1, "errors": 1}
     assert synced.person().organization == "theirs"
     assert synced.person().notes == "mine"
@@ -279,7 +279,7 @@ def test_429_ends_the_run_until_retry_after(synced: SyncedAccount) -> None:
         if what.startswith("multiget"):
             seen.append(what)
             if len(seen) == 2:
-                raise BusyError(status=429, retry_after=300)
+                raise ServerBusyError(status=429, retry_after=300)
 
     synced.server.on_request = fail_second
     run = synced.sync()
@@ -483,7 +483,7 @@ def test_too_large_card_is_sent_without_its_photo(synced: SyncedAccount) -> None
     person = synced.person()
     upload(synced.api, f"/api/people/{person.pk}/photo", picture())
     synced.edit(person, notes="n")
-    synced.server.refuses = lambda text: Outcome.TOO_LARGE if "PHOTO" in text else None
+    synced.server.refuses = lambda text: WriteOutcome.TOO_LARGE if "PHOTO" in text else None
     assert counts(synced.sync()) == {"updated_remotely": 1}
     assert "NOTE:n" in synced.card_of(person)
     assert counts(synced.sync()) == {}

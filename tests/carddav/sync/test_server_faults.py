@@ -8,7 +8,7 @@ from django.db import connections
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.models import Conflict, Connection, Mapping, OtherCard, PendingImport, Trigger
+from carddav.models import Conflict, Connection, Mapping, OtherCard, PendingImport, RunTrigger
 from carddav.services.schedule import sync_due
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Membership, Person
@@ -287,7 +287,7 @@ def test_429_ends_the_run_until_retry_after(server_synced: ServerSyncedAccount) 
     server_synced.proxy.clear_faults()
     server_synced.proxy.clear_requests()
     Connection.objects.owned_by(server_synced.owner).update(next_sync_at=timezone.now() - dt.timedelta(hours=1))
-    receipt = sync_due(now=timezone.now(), trigger=Trigger.CRON)
+    receipt = sync_due(now=timezone.now(), trigger=RunTrigger.CRON)
     assert (receipt.skipped, receipt.done, server_synced.proxy.count()) == (1, 0, 0)
     Connection.objects.owned_by(server_synced.owner).update(not_before=None)
     assert counts(server_synced.sync()) == {"imported": 1}
