@@ -26,7 +26,8 @@ from contacts_project.kernel.texts import define_text
 from people.contents.contact import LocalContact, load_local_contact, write_fields
 from people.contents.fields import Fields, changed_fields, remote_fields
 from people.contents.merge import NO_BASES, Sides, merge, resolve_bases
-from people.photos.files import PictureRefusedError, upload_photo
+from people.photos.containers import PictureRefusedError
+from people.photos.files import upload_photo
 from people.photos.images import to_stored_form
 from people.services.people import delete_people, restore_person
 from people.services.person_writer import update_person

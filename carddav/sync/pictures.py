@@ -9,7 +9,8 @@ from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
 from contacts_project.kernel.outbound.exchanges import AccountBusyError
 from people.contents.fields import photo_token
-from people.photos.files import PictureRefusedError, upload_photo
+from people.photos.containers import PictureRefusedError
+from people.photos.files import upload_photo
 from people.photos.images import PixelBudget, to_stored_form
 from people.photos.names import content_hash
 from people.vcard import Card

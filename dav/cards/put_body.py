@@ -20,7 +20,8 @@ from dav.preconditions import DavStatusError
 from dav.xml import card as card_name
 from people.counts import PHOTO_BYTES, count_of
 from people.models.account_counts import StorageLimitError
-from people.photos.files import PictureRefusedError, confirm_upload, read_photo, upload_photo
+from people.photos.containers import PictureRefusedError
+from people.photos.files import confirm_upload, read_photo, upload_photo
 from people.photos.images import PixelBudget, to_stored_form
 from people.vcard import Card, CardText, VCardError, decode_card, split_cards
 

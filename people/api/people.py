@@ -48,7 +48,7 @@ from people.projection import (
     represent_person,
     search_records,
 )
-from people.projection.people_order import Order, Sort, ordered_ids, page_ids
+from people.projection.lists import Order, Sort, ordered_ids, page_ids
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 

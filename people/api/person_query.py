@@ -15,7 +15,7 @@ from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.text_forms import TOO_LONG, InvalidTextError, check_text
 from contacts_project.kernel.texts import define_text
 from people.models import ImportedRecord, Membership, Person
-from people.projection.people_order import Order, Sort
+from people.projection.lists import Order, Sort
 from people.vocabularies import RecordKind
 
 _NO_QUERY = define_text("no_search_text", "At least one character is needed.")

@@ -35,8 +35,9 @@ from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonSerializer
 from people.api.uploads import uploaded_file
 from people.models import Person
+from people.photos.containers import PictureRefusedError
 from people.photos.files import read_photo
-from people.photos.images import PictureRefusedError, convert_heif
+from people.photos.images import convert_heif
 from people.photos.names import photo_hash
 from people.projection import represent_any_person
 from people.services import photos as service

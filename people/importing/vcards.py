@@ -25,8 +25,9 @@ from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.matches import ConvertedPhoto, DryRunState, Item
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, RecordOutcome
 from people.models.account_counts import StorageLimitError
+from people.photos.containers import PictureRefusedError
 from people.photos.files import upload_photo
-from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
+from people.photos.images import PixelBudget, to_stored_form
 from people.photos.names import content_hash
 from people.vcard import Card, CardResult, without_photo
 from people.vocabularies import DateType

@@ -24,24 +24,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from contacts_project.kernel.storage import PART_SUFFIX, StorageUnavailableError
 from people.models import Person, StoredPhoto
 from people.models.account_counts import add_bytes
-from people.photos.images import PictureRefusedError, make_photo
 from people.photos.names import is_photo_name, photo_name
-
-__all__ = [
-    "PictureRefusedError",
-    "account_photo_paths",
-    "confirm_upload",
-    "delete_files",
-    "find_faulty_files",
-    "make_photo",
-    "photo_paths",
-    "put_photo",
-    "read_photo",
-    "register_reference_finder",
-    "store_photo",
-    "sweep_files",
-    "upload_photo",
-]
 
 # The sweep keeps younger files without a row: the transaction that will reference them may not be committed yet.
 _MIN_STRAY_AGE = dt.timedelta(days=1)

@@ -22,7 +22,6 @@ _OVER_BUDGET = define_text("pictures_over_budget", "the pictures of one request 
 _TOO_SLOW = define_text("picture_too_slow", "This picture takes too long to read.")
 _DAMAGED = define_text("picture_damaged", "This picture is damaged: it cannot be read.")
 
-__all__ = ["PictureRefusedError", "PixelBudget", "convert_heif", "make_photo", "make_thumbnail", "to_stored_form"]
 
 MAX_PIXELS_PER_REQUEST = 200_000_000
 _TIMEOUT_SECONDS = 60

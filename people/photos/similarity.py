@@ -10,7 +10,8 @@ from io import BytesIO
 
 from PIL import Image, ImageChops, ImageStat
 
-from people.photos.images import PictureRefusedError, make_thumbnail
+from people.photos.containers import PictureRefusedError
+from people.photos.images import make_thumbnail
 
 _SIDE = 32
 # Of 255 levels, on average over the picture and over any part of it of a sixteenth: JPEG of quality 75 stays below a

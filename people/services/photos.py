@@ -6,7 +6,8 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Person
-from people.photos.files import confirm_upload, delete_files, make_photo, upload_photo
+from people.photos.files import confirm_upload, delete_files, upload_photo
+from people.photos.images import make_photo
 from people.signals import announce_change
 
 

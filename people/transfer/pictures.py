@@ -11,8 +11,9 @@ from accounts.transfer.run import ImportRecord, TransferRun
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.texts import Text, define_text
+from people.photos.containers import PictureRefusedError
 from people.photos.files import confirm_upload, read_photo, upload_photo
-from people.photos.images import PictureRefusedError, PixelBudget, to_stored_form
+from people.photos.images import PixelBudget, to_stored_form
 from people.photos.names import photo_name
 
 _LEFT_OUT = define_text("photo_of_record_left_out", "%(name)s: the photo was left out: %(reason)s")

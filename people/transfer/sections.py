@@ -282,8 +282,8 @@ class InteractionSection(Section):
         for record in records:
             found = [run.find("people", key) for key in record.data["personIds"]]
             came = list(dict.fromkeys(key for key in found if key))
-            if known := ids.found.get(record.source_id):
-                run.skipped(record, known)
+            if existing := ids.found.get(record.source_id):
+                run.skipped(record, existing)
             elif not came:
                 run.failed(record, _NOBODY)
             else:

@@ -4,8 +4,9 @@ See docs/vcard.md.
 """
 
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
+from people.vcard.charsets import decode_card
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
-from people.vcard.files import decode_card, read_cards, read_resource, split_cards
+from people.vcard.files import read_cards, read_resource, split_cards
 from people.vcard.line_merge import without_photo
 from people.vcard.parser import CardText, read_card
 from people.vcard.versions import VERSIONS

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard.card import Card, CardResult, VCardError
-from people.vcard.charsets import decode_card, decode_or_guess, join_surrogates
+from people.vcard.charsets import decode_or_guess, join_surrogates
 from people.vcard.content_lines import parse_line
 from people.vcard.parser import CHARSET_GUESSED, read_card
 
@@ -28,7 +28,6 @@ TOO_LARGE = define_text("card_too_large", "the card is larger than %(limit)s MiB
     limit=MAX_CARD_BYTES // (1024 * 1024)
 )
 OUTSIDE_CARD = define_text("outside_card", "text that belongs to no card (a BEGIN:VCARD line is missing)")
-__all__ = ["decode_card", "read_cards", "read_resource", "split_cards"]
 _SEVERAL_CARDS = define_text(
     "several_cards_in_resource", "the file there holds %(number)s cards; a server keeps one card in each"
 )

@@ -13,7 +13,7 @@ _APPLE_LABEL = re.compile(r"_\$!<(.*)>!\$_", re.DOTALL)
 #: TYPE values that are not shown in `type`: they describe the use of a number or mark a preferred or default one.
 HIDDEN_TYPES = frozenset({"internet", "pref", "voice", "msg", "text", "x400", "dom", "intl", "postal", "parcel"})
 _PLACE_TYPES = ("home", "work")
-_KNOWN_TYPES = frozenset(
+_TYPES = frozenset(
     {
         "home",
         "work",
@@ -81,10 +81,10 @@ def read_type(words: tuple[str, ...], label: str | None = None) -> str:
 def write_type(kind: str) -> tuple[tuple[str, ...], str | None]:
     """The TYPE values and the label from which `read_type` returns `kind` again."""
     words = tuple(kind.split(" "))
-    if all(word in _KNOWN_TYPES for word in words) and read_type(words) == kind:
+    if all(word in _TYPES for word in words) and read_type(words) == kind:
         return words, None
     if kind == OTHER:
         return (), None
     nearest = kind.casefold()
     nearest = _NEAREST_TYPES.get(nearest, nearest)
-    return ((nearest,) if nearest in _KNOWN_TYPES else ()), kind
+    return ((nearest,) if nearest in _TYPES else ()), kind

@@ -127,19 +127,19 @@ _LABEL = "X-ABLABEL"
 _WITHOUT_DETAILS = frozenset({"", "BEGIN", "END", "VERSION", "PRODID", "REV", "UID", "PHOTO", *COMPANION_PROPERTIES})
 
 
-def with_unsent_details(text: CardText, former: CardText, current: CardText, known: frozenset[str]) -> CardText:
-    """The card that a program wrote, with the labels and parameters that it does not know on the lines that it kept.
+def with_unsent_details(text: CardText, former: CardText, current: CardText, supported: frozenset[str]) -> CardText:
+    """The card that a program wrote, with the labels and parameters that it does not support on the lines that it kept.
 
     `former` is the card that it changed, `current` the card as it is now. What says of which kind an entry is comes
     from `former`, so that the fields of both can be compared; what no field holds, others may have changed meanwhile.
-    `known` has the names of properties, companions (such as labels) among them, and `TEL;X-SIM` for a parameter. A line
-    is the same by its value; one whose value was edited is the one of its kind, if not several could be meant.
+    `supported` has the names of properties, companions (such as labels) among them, and `TEL;X-SIM` for a parameter. A
+    line is the same by its value; one whose value was edited is the one of its kind, if not several could be meant.
     """
-    if text.text == former.text or all(_knows_details(line, known) for line in (*former.lines, *current.lines)):
+    if text.text == former.text or all(_supports_details(line, supported) for line in (*former.lines, *current.lines)):
         return text
-    former_of = _pair_lines(text.lines, former.lines, known)
+    former_of = _pair_lines(text.lines, former.lines, supported)
     is_current = former.text == current.text
-    current_of = {} if is_current else _pair_lines(former.lines, current.lines, known)
+    current_of = {} if is_current else _pair_lines(former.lines, current.lines, supported)
     groups, former_groups, current_groups = map(_LineGroups, (text.lines, former.lines, current.lines))
     numbers = count(1)
     end = "\r\n" if "\r\n" in text.text else "\n"
@@ -147,8 +147,8 @@ def with_unsent_details(text: CardText, former: CardText, current: CardText, kno
     for index, former_index in former_of.items():
         own, old = text.lines[index], former.lines[former_index]
         now = current.lines[current_of[former_index]] if former_index in current_of else old
-        line = _with_params_of(own, old, now, known)
-        names = {companion.name for companion in groups.companions(own)} | known
+        line = _with_params_of(own, old, now, supported)
+        names = {companion.name for companion in groups.companions(own)} | supported
         companions = [one for one in former_groups.companions(old) if one.name == _LABEL and one.name not in names]
         if _shown_types(line) != _shown_types(old):
             companions = []  # another kind, which the label would hide
@@ -185,15 +185,15 @@ class _LineGroups:
         return self._sizes[(line.group or "").lower()] > 1
 
 
-def _knows_details(line: ContentLine, known: frozenset[str]) -> bool:
-    """Whether the line is a companion that is known, or none and all its parameters are."""
+def _supports_details(line: ContentLine, supported: frozenset[str]) -> bool:
+    """Whether the line is a companion that is supported, or none and all its parameters are."""
     if line.name in _WITHOUT_DETAILS:
-        return line.name not in COMPANION_PROPERTIES or line.name in known
-    return all(f"{line.name};{name}" in known or name in _OF_ENCODING for name, _ in line.params)
+        return line.name not in COMPANION_PROPERTIES or line.name in supported
+    return all(f"{line.name};{name}" in supported or name in _OF_ENCODING for name, _ in line.params)
 
 
-def _with_params_of(line: ContentLine, old: ContentLine, now: ContentLine, known: frozenset[str]) -> ContentLine:
-    """The line with those parameters that are not known: those of a field from `old`, others from `now`."""
+def _with_params_of(line: ContentLine, old: ContentLine, now: ContentLine, supported: frozenset[str]) -> ContentLine:
+    """The line with those parameters that are not supported: those of a field from `old`, others from `now`."""
     own = {name for name, _ in line.params}.union(_OF_ENCODING)
     key = _value_key(line)
     kept = []
@@ -204,17 +204,17 @@ def _with_params_of(line: ContentLine, old: ContentLine, now: ContentLine, known
             for name, texts in source.params
             if (name in _OF_FIELDS) == of_field
             and name not in own
-            and f"{line.name};{name}" not in known
+            and f"{line.name};{name}" not in supported
             and (is_same or name not in _OF_VALUE)
         ]
     return line.with_params((*line.params, *kept))
 
 
-def _pair_lines(new: Sequence[ContentLine], old: Sequence[ContentLine], known: frozenset[str]) -> dict[int, int]:
+def _pair_lines(new: Sequence[ContentLine], old: Sequence[ContentLine], supported: frozenset[str]) -> dict[int, int]:
     """For the indexes of lines of `new` those of their former selves in `old`."""
 
     def types(line: ContentLine) -> frozenset[str]:
-        return _shown_types(line) if f"{line.name};TYPE" in known else frozenset()
+        return _shown_types(line) if f"{line.name};TYPE" in supported else frozenset()
 
     def indexes(lines: Sequence[ContentLine]) -> list[int]:
         return [index for index, line in enumerate(lines) if line.name not in _WITHOUT_DETAILS]

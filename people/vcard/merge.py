@@ -1,9 +1,9 @@
-"""Merges a card into what is known of a person. Nothing is lost, and merging the same card again changes nothing.
+"""Merges a card into that of a person. Nothing is lost, and merging the same card again changes nothing.
 
-With `overwrite`, for the same contact (same UID), values of the card replace known ones. Without it, for a card that
-looks like the same person, a different value means that it is another person. Multi-value fields become unions: of two
-entries that are the same (docs/entries.md), the known one stays as it is. What exceeds the limits of a person, as many
-cards of one person together may do, is kept unseen as lines of the card, as far as they fit.
+With `overwrite`, for the same contact (same UID), values of the card replace those of the person. Without it, for a
+card that looks like the same person, a different value means that it is another person. Multi-value fields become
+unions: of two entries that are the same (docs/entries.md), the person's stays as it is. What exceeds the limits of a
+person, as many cards of one person together may do, is kept unseen as lines of the card, as far as they fit.
 """
 
 from collections.abc import Hashable, Sequence
@@ -25,36 +25,36 @@ from people.vcard.writer import card_lines
 _SCALARS = tuple(field for field in field_table.CARD_SCALARS if field.card != "last_contact")
 
 
-def merge_cards(known: Card, card: Card, *, overwrite: bool) -> Card | None:
-    """`known` with everything that `card` adds; None if they contradict each other. The photo stays that of `known`."""
+def merge_cards(stored: Card, card: Card, *, overwrite: bool) -> Card | None:
+    """`stored` with everything that `card` adds, but the photo; None if they contradict each other."""
     scalars: dict[str, object] = {}
     for field in _SCALARS:
-        old, new = getattr(known, field.card), getattr(card, field.card)
+        old, new = getattr(stored, field.card), getattr(card, field.card)
         if not old or (new and not is_same_value(field, old, new)):
             if old and not overwrite:
                 return None
             old = new or old
         scalars[field.card] = old
-    dates = _merge_dates(known.important_dates, card.important_dates, overwrite=overwrite)
+    dates = _merge_dates(stored.important_dates, card.important_dates, overwrite=overwrite)
     if dates is None:
         return None
-    lists = {field: _merge_entries(field, getattr(known, field), getattr(card, field)) for field in LIST_FIELDS}
-    known_names = {case_key(name) for name in known.categories}
+    lists = {field: _merge_entries(field, getattr(stored, field), getattr(card, field)) for field in LIST_FIELDS}
+    stored_names = {case_key(name) for name in stored.categories}
     merged: dict[str, Any] = {
         **scalars,
         **lists,
-        "last_contact": max(filter(None, (known.last_contact, card.last_contact)), default=None),
+        "last_contact": max(filter(None, (stored.last_contact, card.last_contact)), default=None),
         "important_dates": dates,
-        "categories": (*known.categories, *(name for name in card.categories if case_key(name) not in known_names)),
+        "categories": (*stored.categories, *(name for name in card.categories if case_key(name) not in stored_names)),
     }
-    return replace(known, **merged, lines=_merge_lines(known, card, merged, overwrite=overwrite))
+    return replace(stored, **merged, lines=_merge_lines(stored, card, merged, overwrite=overwrite))
 
 
-def _merge_entries(field: str, known: tuple[Entry, ...], new: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """The union of entries, known ones first and as they are, up to the limit of a field."""
-    pairs = pair_entries(field, new, known)
+def _merge_entries(field: str, stored: tuple[Entry, ...], new: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The union of entries, stored ones first and as they are, up to the limit of a field."""
+    pairs = pair_entries(field, new, stored)
     added = [entry for entry, index in zip(new, pairs, strict=True) if index is None]
-    return (*known, *added[: max(0, MAX_ENTRIES - len(known))])
+    return (*stored, *added[: max(0, MAX_ENTRIES - len(stored))])
 
 
 def fields_beyond_limit(merged: Card, card: Card) -> list[str]:
@@ -64,37 +64,37 @@ def fields_beyond_limit(merged: Card, card: Card) -> list[str]:
 
 
 def _merge_dates(
-    known: tuple[CardDate, ...], new: tuple[CardDate, ...], *, overwrite: bool
+    stored: tuple[CardDate, ...], new: tuple[CardDate, ...], *, overwrite: bool
 ) -> tuple[CardDate, ...] | None:
     """The union of dates; with `overwrite` a date of a predefined type takes the card's day. None if they contradict
     each other."""
-    result = list(known)
-    pairs = pair_entries("important_dates", [date_entry(day) for day in new], [date_entry(day) for day in known])
+    result = list(stored)
+    pairs = pair_entries("important_dates", [date_entry(day) for day in new], [date_entry(day) for day in stored])
     for day, index in zip(new, pairs, strict=True):
         if index is None and (day.type or len(result) < MAX_ENTRIES):
             result.append(day)
         elif index is None:
             continue
-        elif (day.date, day.year_unknown) != (known[index].date, known[index].year_unknown):
+        elif (day.date, day.year_unknown) != (stored[index].date, stored[index].year_unknown):
             if not overwrite:
                 return None
             result[index] = day
     return tuple(result)
 
 
-def _merge_lines(known: Card, card: Card, merged: JsonMapping, *, overwrite: bool) -> tuple[KeptLine, ...]:
+def _merge_lines(stored: Card, card: Card, merged: JsonMapping, *, overwrite: bool) -> tuple[KeptLine, ...]:
     """The lines of both, those of `card` first with `overwrite`. Unchanged if the lines of `card` add nothing.
 
     That keeps an exported card from changing the person when it is imported again.
     """
-    known_lines, new_lines = known.lines, tuple(_with_entry_or_unseen(kept, merged) for kept in card.lines)
-    if not new_lines or _contains_all_lines(known, merged["uid"], new_lines):
-        return known_lines
-    known_lines = tuple(_with_merged_entry(kept, merged) for kept in known_lines)
+    stored_lines, new_lines = stored.lines, tuple(_with_entry_or_unseen(kept, merged) for kept in card.lines)
+    if not new_lines or _contains_all_lines(stored, merged["uid"], new_lines):
+        return stored_lines
+    stored_lines = tuple(_with_merged_entry(kept, merged) for kept in stored_lines)
     if overwrite:
-        lines = (*new_lines, *missing_lines(new_lines, known_lines, by_name=True))
+        lines = (*new_lines, *missing_lines(new_lines, stored_lines, by_name=True))
     else:
-        lines = (*known_lines, *missing_lines(known_lines, new_lines))
+        lines = (*stored_lines, *missing_lines(stored_lines, new_lines))
     return CardLimits([]).limit_lines(lines)
 
 
@@ -119,18 +119,18 @@ def _whole_line_key(kept: KeptLine) -> Hashable:
     return nfc(kept.text), kept.fields, None if kept.entry is None else entry_key(kept.entry)
 
 
-def _contains_all_lines(known: Card, uid: str | None, new_lines: Sequence[KeptLine]) -> bool:
-    """Whether `known` has each of the lines, with the same text or as an export in any version would write it.
+def _contains_all_lines(stored: Card, uid: str | None, new_lines: Sequence[KeptLine]) -> bool:
+    """Whether `stored` has each of the lines, with the same text or as an export in any version would write it.
 
     `uid` is the UID of the merged card.
     """
-    known_keys = set(map(_whole_line_key, known.lines))
-    others = [kept for kept in new_lines if _whole_line_key(kept) not in known_keys]
+    stored_keys = set(map(_whole_line_key, stored.lines))
+    others = [kept for kept in new_lines if _whole_line_key(kept) not in stored_keys]
     if not others:
         return True
-    as_exported = replace(known, uid=uid)
+    as_exported = replace(stored, uid=uid)
     exported_keys = {canonical_key(line) for version in VERSIONS for line in card_lines(as_exported, version)}
-    has_photo = any("photo" in kept.fields for kept in known.lines)
+    has_photo = any("photo" in kept.fields for kept in stored.lines)
     return all(
         (has_photo and "photo" in kept.fields) or canonical_key(parse_line(kept.text)) in exported_keys
         for kept in others

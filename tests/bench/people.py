@@ -28,7 +28,7 @@ from people.models import (
     RelationshipType,
 )
 from people.names import COLUMNS
-from people.projection.people_order import Sort
+from people.projection.lists import Sort
 from people.services.person_writer import set_name_keys
 from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, figure, floor

@@ -23,7 +23,8 @@ from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS
 from people.models import CustomFieldTemplate, Group, Person, RelationshipType
 from people.models.dates import YEAR_UNKNOWN
 from people.models.groups import pick_color
-from people.photos.files import make_photo, store_photo
+from people.photos.files import store_photo
+from people.photos.images import make_photo
 from people.services.custom_templates import create_template
 from people.services.groups import create_group
 from people.services.person_writer import create_person

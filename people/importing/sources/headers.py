@@ -113,19 +113,19 @@ def thunderbird_targets(names: Sequence[str]) -> list[str] | None:
 def _translate(product: str, names: Sequence[str]) -> list[str] | None:
     folded = [fold_name(name) for name in names]
     filled = sum(map(bool, folded))
-    for known in _read_languages(product):
-        count = sum(name in known for name in folded)
+    for columns_of in _read_languages(product):
+        count = sum(name in columns_of for name in folded)
         if count >= _MIN_COLUMNS and count >= filled * _MIN_SHARE:
-            return _take_columns(known, names, folded)
+            return _take_columns(columns_of, names, folded)
     return None
 
 
-def _take_columns(known: _Names, names: Sequence[str], folded: Sequence[str]) -> list[str]:
+def _take_columns(columns_of: _Names, names: Sequence[str], folded: Sequence[str]) -> list[str]:
     """The column of each name. Where several have the same name, they come in the order of the product."""
     seen: defaultdict[str, int] = defaultdict(int)
     columns = []
     for name, key in zip(names, folded, strict=True):
-        found = known.get(key)
+        found = columns_of.get(key)
         columns.append(found[min(seen[key], len(found) - 1)] if found else name)
         seen[key] += 1
     return columns
@@ -139,10 +139,10 @@ def _read_languages(product: str) -> list[_Names]:
     english: _Names = defaultdict(list)
     languages = []
     for language in range(1, len(rows[0])):
-        known: _Names = defaultdict(list)
+        of_language: _Names = defaultdict(list)
         for row in rows:
             for name in row[language].split(" ~ "):
-                known[fold_name(name)].append(row[0])
-        english = english or known
-        languages.append({**english, **known})
+                of_language[fold_name(name)].append(row[0])
+        english = english or of_language
+        languages.append({**english, **of_language})
     return languages

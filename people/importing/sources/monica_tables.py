@@ -190,10 +190,10 @@ def open_sql_export(file: BinaryIO) -> Record:
         }
         for row in rows["relationships"]
     ]
-    known = {str(row.get("id")) for row in rows["contacts"]}
+    contact_ids = {str(row.get("id")) for row in rows["contacts"]}
     strays = Counter(joins.unused())
     for key, lists in related.items():
-        if key not in known:
+        if key not in contact_ids:
             strays.update({kind: len(values) for kind, values in lists.items() if kind != "activity"})
     for table, count in others.items():
         if table not in _IGNORED:

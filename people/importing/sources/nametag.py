@@ -189,8 +189,8 @@ def _add_date(draft: CardDraft, row: Record) -> None:
     kind = get_text(row, "type").upper()
     if not kind and title.strip().upper() in {DateType.BIRTHDAY, "BIRTHDATE", "GEBURTSTAG"}:
         kind, title = DateType.BIRTHDAY, ""
-    known = kind if kind in DateType.values else None
-    draft.add_date(day, kind=known, title=title or (None if known else kind.capitalize() or "Date"))
+    date_type = kind if kind in DateType.values else None
+    draft.add_date(day, kind=date_type, title=title or (None if date_type else kind.capitalize() or "Date"))
 
 
 def open_nametag(owner: User, file: BinaryIO, now: dt.datetime) -> Nametag:

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from people.photos import pixels
-from people.photos.containers import MAX_SCANS, essential_parts, read_orientation
-from people.photos.images import PictureRefusedError, PixelBudget, make_photo, to_stored_form
+from people.photos.containers import MAX_SCANS, PictureRefusedError, essential_parts, read_orientation
+from people.photos.images import PixelBudget, make_photo, to_stored_form
 from tests.pictures import decode_picture, jpeg_of_scans, picture
 
 EXIF_HEAD = b"MM\0*\0\0\0\x08"

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops
 
-from people.photos.images import PictureRefusedError, make_photo
+from people.photos.containers import PictureRefusedError
+from people.photos.images import make_photo
 from tests.pictures import decode_picture
 
 ENCODINGS: list[dict[str, Any]] = [

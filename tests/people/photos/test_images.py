@@ -11,7 +11,8 @@ from PIL import Image
 
 from contacts_project.kernel.errors import UnavailableError
 from people.photos import images, pixels
-from people.photos.images import PictureRefusedError, PixelBudget, convert_heif, make_photo, to_stored_form
+from people.photos.containers import PictureRefusedError
+from people.photos.images import PixelBudget, convert_heif, make_photo, to_stored_form
 from tests.pictures import decode_picture, gif_header, picture, png_header, webp_header
 from tests.rounds import rounds
 
