@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from celery import shared_task
+from django.dispatch import receiver
 from django.utils import timezone
 
 from accounts.services.addresses import delete_old_email_changes, remove_unopened_accounts
@@ -12,6 +13,7 @@ from accounts.services.sessions import delete_expired_sessions
 from accounts.services.sign_in import delete_unused_devices
 from accounts.services.stored_responses import purge_stored_responses
 from accounts.services.tokens import purge_app_codes
+from accounts.signals import mail_queued
 from contacts_project.kernel import rate_limits
 from contacts_project.kernel.pending_messages import purge_pending
 
@@ -19,6 +21,11 @@ from contacts_project.kernel.pending_messages import purge_pending
 @shared_task
 def send_account_mail(mail_id: str) -> None:
     send_mail(mail_id=UUID(mail_id), now=timezone.now())
+
+
+@receiver(mail_queued)
+def enqueue_mail(*, mail_id: UUID, **kwargs: object) -> None:
+    send_account_mail.delay(str(mail_id))
 
 
 @shared_task

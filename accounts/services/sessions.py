@@ -10,11 +10,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import login, update_session_auth_hash
+from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models import QuerySet
+from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -69,8 +71,9 @@ def renew_session(*, request: HttpRequest, user: User) -> None:
             row.save(force_insert=True)
 
 
-def record_session(*, request: HttpRequest, user: User, now: dt.datetime) -> None:
-    """Add a new sign-in to the account's list of sessions; for the API and the admin alike."""
+@receiver(user_logged_in)
+def record_session(sender: type[User] | None, request: HttpRequest, user: User, **kwargs: object) -> None:
+    """Add a new sign-in to the account's list of sessions, whether by API, page or admin."""
     if request.session.session_key is None:
         request.session.create()  # the key is needed now; the middleware would save the session after the view
     AccountSession.unscoped.rows().update_or_create(
@@ -79,7 +82,7 @@ def record_session(*, request: HttpRequest, user: User, now: dt.datetime) -> Non
             "owner": user,
             "user_agent": request.META.get("HTTP_USER_AGENT", "")[:500],
             "ip": client_address(request),
-            "last_used_at": now,
+            "last_used_at": timezone.now(),
         },
     )
 
