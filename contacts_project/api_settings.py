@@ -55,8 +55,8 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "notifications.api.webhooks.add_webhooks",
         "drf_spectacular.hooks.postprocess_schema_enums",
         "contacts_project.operation.description.add_domains",
-        "contacts_project.kernel.api.openapi.headers.add_headers",
-        "contacts_project.kernel.api.openapi.failures.add_error_schemas",
+        "contacts_project.kernel.api.openapi.responses.add_headers",
+        "contacts_project.kernel.api.openapi.responses.add_error_schemas",
         "contacts_project.kernel.api.openapi.examples.add_examples",
     ],
 }

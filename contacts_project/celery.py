@@ -13,7 +13,7 @@ import contacts_project.kernel.broker  # noqa: F401 - registers the scheme `embe
 from contacts_project.kernel.database.migrations import exit_if_database_is_newer
 from contacts_project.kernel.logs import request_id
 from contacts_project.kernel.metrics import Histogram
-from contacts_project.kernel.outbound.hosts import HOST_CALLS
+from contacts_project.kernel.outbound.exchanges import HOST_CALLS
 from contacts_project.kernel.queue_windows import WindowedAMQP
 from contacts_project.tracing import start_tracing
 

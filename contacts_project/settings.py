@@ -108,7 +108,7 @@ MIDDLEWARE = [
     "contacts_project.kernel.api.response_headers.ResponseHeadersMiddleware",
     "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "contacts_project.kernel.api.static_files.StaticFilesMiddleware",
+    "contacts_project.kernel.api.compression.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "contacts_project.kernel.api.body_limit.BodyLimitMiddleware",
     "accounts.middleware.RenewingSessionMiddleware",

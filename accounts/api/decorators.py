@@ -24,7 +24,7 @@ from rest_framework.request import Request
 
 from accounts.models import User
 from contacts_project.kernel.api.errors import error_response
-from contacts_project.kernel.api.marks import mark, marks_of
+from contacts_project.kernel.api.schema import mark, marks_of
 from contacts_project.kernel.errors import StaleError
 from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.account_lock import AccountWrite, checked_write

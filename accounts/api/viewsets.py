@@ -23,7 +23,7 @@ from accounts.models import User
 from accounts.services.profile import load_profile
 from contacts_project.kernel.api.body_limit import BodyLimited
 from contacts_project.kernel.api.json import representation_response
-from contacts_project.kernel.api.marks import marks_of
+from contacts_project.kernel.api.schema import marks_of
 from contacts_project.kernel.external_waits import account_of_request
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import JsonObject, Representation

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import Error
 
 from accounts.models import User
-from contacts_project.kernel.api.event_streams import event, in_thread
+from contacts_project.kernel.api.asgi_responses import event, in_thread
 
 log = logging.getLogger(__name__)
 

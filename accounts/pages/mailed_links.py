@@ -24,8 +24,8 @@ from accounts.services.addresses import (
 )
 from accounts.services.mail import LinkPurpose, read_link_token, read_take_back_token
 from accounts.services.sign_in import remember_device
+from contacts_project.kernel.api.responses import render_page
 from contacts_project.kernel.errors import FieldError, RateLimitedError
-from contacts_project.kernel.pages import render_page
 
 
 @dataclass(frozen=True)

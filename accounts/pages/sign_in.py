@@ -31,8 +31,8 @@ from accounts.services.registration import RegistrationClosedError
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import start_session
 from accounts.services.sign_in import EmailUnverifiedError, check_credentials, remember_device
+from contacts_project.kernel.api.responses import render_page
 from contacts_project.kernel.errors import DomainError, RateLimitedError
-from contacts_project.kernel.pages import render_page
 from contacts_project.kernel.texts import define_text
 
 CODE_PATH = "/account/sign-in/code"

@@ -13,8 +13,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import User
 from accounts.services.sessions import record_session_use
+from contacts_project.kernel.api.responses import render_page
 from contacts_project.kernel.languages import best_language
-from contacts_project.kernel.pages import render_page
 
 SIGN_IN_PATH = "/account/sign-in"
 _P = ParamSpec("_P")

@@ -26,7 +26,7 @@ from accounts.models.user import verification_is_mandatory
 from accounts.signals import mail_queued
 from contacts_project.kernel.errors import FieldError, RateLimitedError
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.outbound.failures import describe_mail_error
 from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import mail_address
 from contacts_project.kernel.texts import define_text

@@ -25,7 +25,7 @@ from carddav.services.schedule import is_cron_secret, sync_due
 from carddav.services.undo import RunAlreadyUndoneError, undo_run
 from carddav.sync.context import JobReport
 from carddav.tasks import enqueue_run
-from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
+from contacts_project.kernel.api.asgi_responses import EventStream, event, in_thread
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import RemarkSerializer, envelope, raises
 from contacts_project.kernel.errors import MissingError

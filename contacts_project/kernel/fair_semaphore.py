@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class SemaphoreLimits:
     """How many places there are, in all and of one key, how many callers may wait for one, and for how long."""
 
     key: str
@@ -28,35 +28,35 @@ class Limits:
 
 
 LIMITS = {
-    "imports": Limits(key="account", total=2, per_key=1, waiting=3, waiting_per_key=1, seconds=5),
-    "large pictures": Limits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
-    "batches of long writes": Limits(key="account", total=1, seconds=inf),
-    "atomic batches on SQLite": Limits(key="account", per_key=1, waiting_per_key=8, seconds=20),
-    "exchanges with other servers": Limits(key="account", per_key=2, seconds=10),
+    "imports": SemaphoreLimits(key="account", total=2, per_key=1, waiting=3, waiting_per_key=1, seconds=5),
+    "large pictures": SemaphoreLimits(key="account", total=1, waiting=4, waiting_per_key=2, seconds=20),
+    "batches of long writes": SemaphoreLimits(key="account", total=1, seconds=inf),
+    "atomic batches on SQLite": SemaphoreLimits(key="account", per_key=1, waiting_per_key=8, seconds=20),
+    "exchanges with other servers": SemaphoreLimits(key="account", per_key=2, seconds=10),
     # Half of the threads that may wait for them (processes.queue_pool): the other half is there for accounts that are
     # not known to be slow. Any delivery waits no longer than this for a place of its account.
-    "deliveries of slow accounts": Limits(key="account", total=24, seconds=0.05),
-    "calls to a host": Limits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
-    "requests that wait for other servers": Limits(key="account", per_key=4),
+    "deliveries of slow accounts": SemaphoreLimits(key="account", total=24, seconds=0.05),
+    "calls to a host": SemaphoreLimits(key="host", seconds=0.05),  # HostCalls computes the limit of a host
+    "requests that wait for other servers": SemaphoreLimits(key="account", per_key=4),
     # Of a web process. In progress is a request from getting a thread until the last byte of the response was read. So
     # a caller who sends a thousand requests and never reads delays only itself. One address may be many users: the
     # lower limit of a path leaves room for requests to other paths.
-    "requests": Limits(key="caller", per_key=24, seconds=60),
-    "requests to one path": Limits(key="caller and path", per_key=8),
+    "requests": SemaphoreLimits(key="caller", per_key=24, seconds=60),
+    "requests to one path": SemaphoreLimits(key="caller and path", per_key=8),
     # Waiting ones included. A credential may be made up, and accounts are made in a row: without this limit, each would
     # have a turn of its own.
-    "requests of an address": Limits(key="address", per_key=240),
+    "requests of an address": SemaphoreLimits(key="address", per_key=240),
     # Each takes memory in proportion to its account, and of what eight take together the allocator cannot return all:
     # small objects lie between. More would not be faster, as they wait for each other's GIL. After the wait they run
     # anyway: on a slow machine, late is better than refused.
-    "large requests": Limits(key="caller and path", total=2, seconds=10),
+    "large requests": SemaphoreLimits(key="caller and path", total=2, seconds=10),
     # Each keeps an idle thread.
-    "threads that wait for other servers": Limits(key="caller", total=32),
-    "threads that wait for readers": Limits(key="caller", total=16),
+    "threads that wait for other servers": SemaphoreLimits(key="caller", total=32),
+    "threads that wait for readers": SemaphoreLimits(key="caller", total=16),
     # Many devices and windows, but no large part of the connections of a process.
-    "event streams": Limits(key="caller", per_key=100),
-    "event streams of an address": Limits(key="address", per_key=1000),
-    "long answers to assistants": Limits(key="process", total=2, seconds=inf),
+    "event streams": SemaphoreLimits(key="caller", per_key=100),
+    "event streams of an address": SemaphoreLimits(key="address", per_key=1000),
+    "long answers to assistants": SemaphoreLimits(key="process", total=2, seconds=inf),
 }
 
 
@@ -79,7 +79,7 @@ class FairSemaphore(Generic[K]):
     limit of those who wait.
     """
 
-    def __init__(self, limits: Limits, refuse: Callable[[K], Exception] = NoPlaceError) -> None:
+    def __init__(self, limits: SemaphoreLimits, refuse: Callable[[K], Exception] = NoPlaceError) -> None:
         self.limits, self._refuse = limits, refuse
         self._lock = threading.Lock()
         self._held: Counter[K] = Counter()

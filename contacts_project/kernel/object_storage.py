@@ -20,8 +20,7 @@ from django.core.files.base import ContentFile, File
 from storages.backends.s3 import S3Storage
 
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound.policy import Policy
-from contacts_project.kernel.outbound.ranges import IPAddress
+from contacts_project.kernel.outbound.policy import IPAddress, Policy
 from contacts_project.kernel.outbound.sockets import system_resolve
 from contacts_project.kernel.storage import StorageUnavailableError
 

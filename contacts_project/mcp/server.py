@@ -20,8 +20,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp.types import Tool as ListedTool
 
-from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send
-from contacts_project.kernel.api.event_streams import in_thread
+from contacts_project.kernel.api.asgi_responses import Ask, Receive, Scope, Send, in_thread
 from contacts_project.kernel.fair_semaphore import LIMITS
 from contacts_project.kernel.json import Json, JsonMapping, JsonObject, dumps
 from contacts_project.mcp.tools import DEFAULT_LIMIT, Tool, tools, with_integers

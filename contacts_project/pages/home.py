@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from accounts.models.user import verification_is_mandatory
 from accounts.pages.viewers import language_of, viewer_of
 from accounts.services.registration import awaits_operator, registration_is_open
+from contacts_project.kernel.api.responses import render_page
 from contacts_project.kernel.errors import UnavailableError
-from contacts_project.kernel.pages import render_page
 from contacts_project.operation.health import Health, check_health
 
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.models import User
 from accounts.pages.viewers import sign_in_required
-from contacts_project.kernel.pages import render_page
+from contacts_project.kernel.api.responses import render_page
 from people.api.person_query import read_group_ids
 from people.letters.households import Household, find_households
 from people.letters.sheets import SHEETS

@@ -17,7 +17,7 @@ from celery.concurrency.thread import ApplyResult, TaskPool  # type: ignore[attr
 from django.db import DEFAULT_DB_ALIAS, connections
 
 from contacts_project.kernel.external_waits import release_thread
-from contacts_project.kernel.fair_semaphore import FairSemaphore, Limits
+from contacts_project.kernel.fair_semaphore import FairSemaphore, SemaphoreLimits
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class QueueExecutor(ThreadPoolExecutor):
         super().__init__(threads.running + threads.waiting, name)
         self._lock = threading.Lock()
         self._free = threads.running
-        self._waits = FairSemaphore[None](Limits(key="process", total=threads.waiting))
+        self._waits = FairSemaphore[None](SemaphoreLimits(key="process", total=threads.waiting))
         self._pending: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:

@@ -11,8 +11,7 @@ from functools import partial
 from django.conf import settings
 from django.db import close_old_connections
 
-from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
-from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.asgi_responses import EventStream, InternalRequest, InternalResponse
 from contacts_project.kernel.api.request_log import count_refusal
 from contacts_project.kernel.errors import is_unavailable
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore

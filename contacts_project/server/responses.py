@@ -15,8 +15,7 @@ from typing import IO, Any
 
 from django.http.response import HttpResponseBase
 
-from contacts_project.kernel.api.asgi_responses import AsgiResponse
-from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.asgi_responses import AsgiResponse, EventStream
 from contacts_project.kernel.api.request_log import ACCOUNT
 from contacts_project.server.bodies import (
     BUSY_BYTES,

@@ -27,8 +27,8 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
 )
 from contacts_project.kernel.api.json import representation_response
+from contacts_project.kernel.api.responses import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.languages import CODES

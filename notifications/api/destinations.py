@@ -20,8 +20,8 @@ from accounts.api.decorators import (
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
 from contacts_project.kernel.api.json import representation_response
+from contacts_project.kernel.api.responses import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.json import Representation
 from contacts_project.kernel.outbound import Code

@@ -15,10 +15,10 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import OpenViewSet
 from contacts_project.kernel.api.errors import failure_of
+from contacts_project.kernel.api.responses import render_page
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.languages import best_language
-from contacts_project.kernel.pages import render_page
 from notifications.models import Delivery
 from notifications.notices.actions import ActionExpiredError, ReminderAction, read_token
 from notifications.notices.unsubscribe import BadTokenError, read_unsubscribe_token, unsubscribe

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api.viewsets import ApiViewSet, OwnedViewSet
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import OwnedField, StrictChoiceField, StrictDateField, StrictIntegerField
-from contacts_project.kernel.api.paging import (
+from contacts_project.kernel.api.queries import (
     DEFAULT_LIMIT,
     PaginationSerializer,
     page_parameters,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.outbound import Code, OutboundError, reuse_sessions
-from contacts_project.kernel.outbound.hosts import BusyError
+from contacts_project.kernel.outbound.exchanges import CallLimitError
 from notifications.notices.notice import WITHOUT_PERSON, Notice, NoticeKind
 
 log = logging.getLogger(__name__)
@@ -108,12 +108,12 @@ class Channel:
     def send(self, key: str, notice: Notice, row: Any = None) -> AttemptOutcome:
         """One attempt, within the session's deadline. Must be called outside any transaction.
 
-        Failures are returned, too. Raises only BusyError, inside `limited_hosts` and `exchanges_of`: nothing
+        Failures are returned, too. Raises only CallLimitError, inside `limited_hosts` and `exchanges_of`: nothing
         was sent.
         """
         try:
             self.deliver(key, notice, row)
-        except BusyError:
+        except CallLimitError:
             # Not a failure, although `except Exception` below would take it for one: nothing was sent.
             raise
         except OutboundError as error:

@@ -4,8 +4,7 @@ import heapq
 import threading
 from uuid import UUID
 
-from contacts_project.kernel.outbound.exchanges import EXCHANGES
-from contacts_project.kernel.outbound.hosts import HOST_CALLS
+from contacts_project.kernel.outbound.exchanges import EXCHANGES, HOST_CALLS
 
 
 class Backlog:

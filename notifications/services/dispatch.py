@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.outbound.exchanges import EXCHANGES
-from contacts_project.kernel.outbound.hosts import BusyError
+from contacts_project.kernel.outbound.exchanges import EXCHANGES, CallLimitError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock
 from contacts_project.kernel.texts import define_text
 from notifications.channels import has_own_server
@@ -206,7 +205,7 @@ def send_due(*, now: dt.datetime, kinds: Collection[NoticeKind] = tuple(NoticeKi
                 continue  # it has become slow: the next round of the loop finds it, among the last
             try:
                 counts[send_delivery(delivery_id=delivery_id, now=now)] += 1
-            except BusyError:
+            except CallLimitError:
                 continue  # still due: the next round of the loop finds it again
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery_id)})

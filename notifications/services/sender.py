@@ -23,8 +23,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
-from contacts_project.kernel.outbound.exchanges import EXCHANGES, exchanges_of
-from contacts_project.kernel.outbound.hosts import BusyError, limited_hosts
+from contacts_project.kernel.outbound.exchanges import EXCHANGES, CallLimitError, exchanges_of, limited_hosts
 from notifications.channels import channels, has_own_server
 from notifications.channels.interface import AttemptOutcome
 from notifications.ledger import MISSED, day_dependent_content, is_late, is_missed
@@ -59,7 +58,8 @@ class SendResult(StrEnum):
 def send_delivery(*, delivery_id: UUID, now: dt.datetime) -> SendResult:
     """Attempt one delivery if it is due and no other process has claimed it.
 
-    Raises BusyError: the limit of the host or of the account is reached. Nothing was sent, and the delivery stays due.
+    Raises CallLimitError: the limit of the host or of the account is reached. Nothing was sent, and the delivery stays
+    due.
     """
     deliveries = load_deliveries([delivery_id])
     return _attempt(deliveries[0], load_facts(deliveries), now) if deliveries else SendResult.TAKEN
@@ -86,7 +86,7 @@ def send_batch(*, delivery_ids: Sequence[UUID]) -> list[UUID]:
             try:
                 # Claimed only now, not with the whole batch: if the process dies here, the rest is still unclaimed.
                 _attempt(delivery, facts, timezone.now())
-            except BusyError as busy:
+            except CallLimitError as busy:
                 BACKLOG.put(busy.key, delivery.pk)
             except Exception:
                 log.exception("a delivery could not be tried", extra={"delivery": str(delivery.pk)})
@@ -166,7 +166,7 @@ def _attempt(delivery: Delivery, facts: Facts, now: dt.datetime) -> SendResult:
             # If the process dies in here, nobody knows whether the target got it. The lease runs out and it is sent
             # again with the same id.
             outcome = channels()[delivery.channel].send(delivery.target_key, build_notice(delivery, now), row)
-    except BusyError:
+    except CallLimitError:
         # Unclaimed and due, but reserved for the backlog of this process. If the process dies, the scan enqueues
         # it after two leases, as it does with what a task queue has lost.
         _defer(delivery, now, held_until=timezone.now() + dt.timedelta(seconds=2 * settings.DELIVERY_LEASE_SECONDS))

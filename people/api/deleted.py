@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from accounts.api.viewsets import ApiViewSet
 from accounts.models import User
-from contacts_project.kernel.api.paging import PaginationSerializer, page_parameters, pagination, read_page
+from contacts_project.kernel.api.queries import PaginationSerializer, page_parameters, pagination, read_page
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import dumps, format_timestamp

@@ -32,8 +32,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateField,
 )
-from contacts_project.kernel.api.paging import DEFAULT_LIMIT, MAX_LIMIT
-from contacts_project.kernel.api.queries import integer_parameter, read_integer
+from contacts_project.kernel.api.queries import DEFAULT_LIMIT, MAX_LIMIT, integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError, MissingError, NotDeletedError
 from contacts_project.kernel.ids import parse_id

@@ -20,7 +20,7 @@ from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
 from contacts_project.kernel.api.fields import StrictBooleanField
 from contacts_project.kernel.api.json import representation_response
-from contacts_project.kernel.api.paging import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
+from contacts_project.kernel.api.queries import DEFAULT_LIMIT, PaginationSerializer, page_parameters, pagination
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import NotDeletedError, PlanLimitError
 from contacts_project.kernel.json import Representation, dumps, stream_list

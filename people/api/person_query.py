@@ -7,8 +7,7 @@ from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
 from accounts.models import User
-from contacts_project.kernel.api.paging import DEFAULT_LIMIT, read_page
-from contacts_project.kernel.api.queries import read_choice, read_flag
+from contacts_project.kernel.api.queries import DEFAULT_LIMIT, read_choice, read_flag, read_page
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.models import TrashQuerySet

@@ -13,14 +13,14 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore, Limits, NoPlaceError
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore, NoPlaceError, SemaphoreLimits
 from tests.concurrency import wait_until
 
 KEYS = ("one", "two", None)
 
 
 def make_semaphore(**limits: float) -> FairSemaphore[str | None]:
-    return FairSemaphore(Limits(key="account", **limits))
+    return FairSemaphore(SemaphoreLimits(key="account", **limits))
 
 
 def is_idle(semaphore: FairSemaphore[str | None]) -> bool:
@@ -30,7 +30,7 @@ def is_idle(semaphore: FairSemaphore[str | None]) -> bool:
 class Model:
     """What a semaphore should do: callers are numbers; `holding` and `waiting` are theirs, by key."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: SemaphoreLimits) -> None:
         self.limits = limits
         self.holding: dict[int, str | None] = {}
         self.waiting: dict[str | None, deque[int]] = {}
@@ -89,7 +89,7 @@ class Callers:
 
 
 limits = st.builds(
-    Limits,
+    SemaphoreLimits,
     key=st.just("account"),
     total=st.integers(1, 2) | st.just(inf),
     per_key=st.integers(1, 2) | st.just(inf),
@@ -101,7 +101,7 @@ steps = st.lists(st.sampled_from(KEYS) | st.sampled_from(KEYS) | st.integers(0, 
 
 
 @given(limits, steps)
-def test_places_are_given_as_in_the_model(limits: Limits, steps: list[Any]) -> None:
+def test_places_are_given_as_in_the_model(limits: SemaphoreLimits, steps: list[Any]) -> None:
     semaphore: FairSemaphore[str | None] = FairSemaphore(limits)
     model, callers = Model(limits), Callers(semaphore)
 
@@ -233,7 +233,9 @@ def test_place_that_comes_at_the_end_of_a_wait_is_not_lost(monkeypatch: pytest.M
 
 
 def test_caller_whose_time_is_over_leaves_the_line_and_gets_the_error_of_the_semaphore() -> None:
-    semaphore: FairSemaphore[str | None] = FairSemaphore(Limits(key="account", total=1, seconds=0.001), KeyError)
+    semaphore: FairSemaphore[str | None] = FairSemaphore(
+        SemaphoreLimits(key="account", total=1, seconds=0.001), KeyError
+    )
     with semaphore.hold("other"):
         with pytest.raises(KeyError, match="one"), semaphore.hold("one"):
             raise AssertionError

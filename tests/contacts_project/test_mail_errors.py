@@ -8,7 +8,7 @@ from base64 import b64encode
 import pytest
 from django.conf import LazySettings
 
-from contacts_project.kernel.outbound.mail_errors import describe_mail_error
+from contacts_project.kernel.outbound.failures import describe_mail_error
 
 ENCODED_PASSWORD = b64encode(b"\0mailer\0an application's password")
 CERTIFICATE_ERROR = "certificate verify failed: self-signed certificate"

@@ -17,7 +17,7 @@ from accounts.models import User
 from contacts_project.celery import app, set_up_worker
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound.hosts import HOST_CALLS
+from contacts_project.kernel.outbound.exchanges import HOST_CALLS
 from contacts_project.processes.queue_pool import MAX_IDLE_CONNECTIONS, THREADS, QueuePool
 from tests.workers import redis_server
 

@@ -10,7 +10,7 @@ import pytest
 
 from accounts.models import User
 from contacts_project.kernel import zstd
-from contacts_project.kernel.api import static_files
+from contacts_project.kernel.api import compression
 from contacts_project.kernel.api.compression import compress_once
 from contacts_project.pages.web_client import FOLDER, WELL_KNOWN_ICONS
 from people.models.person import person_url
@@ -136,8 +136,8 @@ def test_static_file_is_compressed_once(monkeypatch: pytest.MonkeyPatch) -> None
         counted.append(coding)
         return compress_once(content, coding)
 
-    monkeypatch.setattr(static_files, "compress_once", count)
-    static_files._compressed.cache_clear()
+    monkeypatch.setattr(compression, "compress_once", count)
+    compression._compressed.cache_clear()
     for coding in ("gzip", "zstd", "gzip", "zstd", "br"):
         Client().get(f"/static/app/assets/{asset('.css').name}", HTTP_ACCEPT_ENCODING=coding)
     assert counted == ["gzip", "zstd"]

@@ -21,6 +21,7 @@ from accounts.models import User
 from contacts_project.kernel.outbound import exchanges
 from contacts_project.kernel.outbound.exchanges import (
     EXCHANGES,
+    HOST_CALLS,
     MAX_EXCHANGES,
     MAX_SLOW_DELIVERIES,
     AccountBusyError,
@@ -29,7 +30,6 @@ from contacts_project.kernel.outbound.exchanges import (
     MachineLocks,
     exchanges_of,
 )
-from contacts_project.kernel.outbound.hosts import HOST_CALLS
 from contacts_project.kernel.outbound.session import Rules
 from contacts_project.processes.queue_pool import THREADS, WINDOW, QueueExecutor
 from notifications.models import Delivery, DeliveryState, Destination

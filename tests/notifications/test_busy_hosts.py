@@ -15,7 +15,7 @@ from django.db import connections
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.outbound.hosts import HOST_CALLS, HostBusyError, HostCalls, host_call, limited_hosts
+from contacts_project.kernel.outbound.exchanges import HOST_CALLS, HostBusyError, HostCalls, host_call, limited_hosts
 from contacts_project.kernel.outbound.session import Rules
 from notifications.models import Delivery, DeliveryState, Destination
 from notifications.services import dispatch

@@ -17,7 +17,7 @@ from accounts.api.viewsets import ApiViewSet
 from accounts.feed.changes import feed_types, read_changes
 from accounts.feed.cursor import CursorExpiredError
 from accounts.feed.stream import revisions_of
-from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.asgi_responses import EventStream
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError

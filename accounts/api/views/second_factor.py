@@ -18,8 +18,8 @@ from accounts.fields import SecretField
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.sign_in import reauthentication
+from contacts_project.kernel.api.responses import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text

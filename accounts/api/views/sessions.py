@@ -34,8 +34,8 @@ from accounts.services.sign_in import (
     check_credentials,
     remember_device,
 )
+from contacts_project.kernel.api.responses import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.api.secrets import SecretResponse
 from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.languages import best_language

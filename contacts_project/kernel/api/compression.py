@@ -4,11 +4,15 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Protocol, cast
+from functools import lru_cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Protocol, cast
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from contacts_project.kernel import zstd
 
@@ -17,6 +21,8 @@ MIN_BYTES = 1024
 _GZIP_LEVEL, _ZSTD_LEVEL = 4, 3
 _CONDITION_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH")
 _CODING_SUFFIX = re.compile(r'-(?:gzip|zstd)"')
+# Static files of these types are compressed.
+_TEXTS = {"text/css", "text/javascript", "image/svg+xml", "application/manifest+json"}
 
 
 class _Compressor(Protocol):
@@ -118,7 +124,7 @@ def _compress_pieces(compressor: _Compressor, beginning: bytes, pieces: Iterable
 
 class CompressionMiddleware:
     """Compresses JSON of at least a kibibyte with zstd or gzip, as Accept-Encoding allows (RFC 9110, 8.4 and 12.5.3).
-    Static files are compressed where they are served (static_files.py, pages/web_client.py).
+    Static files and the web client (pages/web_client.py) are compressed where they are served.
 
     Each encoded form has a strong ETag of its own (8.8.3): `"…-gzip"` and `"…-zstd"` beside the plain `"…"`. All stand
     for the same state, so the suffixes in If-None-Match and If-Match are removed before the view compares them. A
@@ -153,4 +159,44 @@ class CompressionMiddleware:
             patch_vary_headers(response, ["Accept-Encoding"])
             if accepted := request.META.get("HTTP_ACCEPT_ENCODING"):
                 compress(response, accepted)
+        return response
+
+
+@lru_cache(maxsize=2048)  # more than there are static files, of this service and of the packages, in two codings
+def _compressed(path: str, coding: str) -> bytes:
+    return compress_once(Path(path).read_bytes(), coding)
+
+
+def _path(static_file: Any) -> str:
+    """The path of the plain form. WhiteNoise lists all forms, each with the pattern of the codings that ask for it."""
+    path: str = next(path for pattern, path, _ in static_file.alternatives if not pattern.pattern)
+    return path
+
+
+class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]  # WhiteNoise has no types
+    """WhiteNoise with compression, so that no compressed file has to be built, stored and kept current.
+
+    Each process compresses each file once, as strongly as pays off; no file changes while it runs. A part of a file
+    (206) is a part of the plain form, and is sent so.
+    """
+
+    @staticmethod
+    def serve(static_file: Any, request: HttpRequest) -> HttpResponseBase:
+        # Asked as for HEAD, WhiteNoise opens no file.
+        found = static_file.get_response("HEAD" if request.method == "GET" else request.method, request.META)
+        headers = dict(found.headers)
+        if headers.get("Content-Type", "").partition(";")[0] not in _TEXTS:
+            return cast("HttpResponseBase", WhiteNoiseMiddleware.serve(static_file, request))
+        coding = choose_coding(request.META.get("HTTP_ACCEPT_ENCODING", ""))
+        # A package may have brought a compressed form, which WhiteNoise has chosen.
+        is_plain = found.status == HTTPStatus.OK and "Content-Encoding" not in headers
+        body = _compressed(_path(static_file), coding) if coding and is_plain else None
+        if coding is None or body is None or len(body) >= int(headers["Content-Length"]):
+            response: HttpResponseBase = WhiteNoiseMiddleware.serve(static_file, request)
+        else:
+            response = HttpResponse(b"" if request.method == "HEAD" else body, headers=headers)
+            response.headers["Content-Length"] = str(len(body))
+            response.headers["Content-Encoding"] = coding
+            response.headers["ETag"] = coded_tag(headers["ETag"], coding)
+        patch_vary_headers(response, ["Accept-Encoding"])
         return response

@@ -22,7 +22,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from contacts_project.kernel.api.marks import mark
+from contacts_project.kernel.api.schema import mark
 
 # Entries in the cache of a process.
 _ETAG_CACHE_SIZE = 10_000

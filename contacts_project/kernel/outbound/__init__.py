@@ -7,9 +7,9 @@ from contacts_project.kernel.outbound.failures import (
     check_status,
     parse_retry_after,
 )
-from contacts_project.kernel.outbound.policy import BlockedError, Policy, Reason, Schemes, Target, check_url
-from contacts_project.kernel.outbound.responses import OutboundResponse
+from contacts_project.kernel.outbound.policy import BlockedError, CheckedUrl, Policy, Reason, Schemes, check_url
 from contacts_project.kernel.outbound.session import (
+    OutboundResponse,
     OutboundSession,
     Rules,
     configured_rules,
@@ -20,6 +20,7 @@ from contacts_project.kernel.outbound.session import (
 
 __all__ = [
     "BlockedError",
+    "CheckedUrl",
     "Code",
     "OutboundError",
     "OutboundResponse",
@@ -28,7 +29,6 @@ __all__ = [
     "Reason",
     "Rules",
     "Schemes",
-    "Target",
     "TooLongError",
     "check_status",
     "check_url",

@@ -1,6 +1,6 @@
 """The outbound policy: which URLs, ports and addresses a request may go to. Pure: no socket, no settings.
 
-A URL is parsed once, into a `Target` whose parts the session uses from then on, so that no second parser can
+A URL is parsed once, into a `CheckedUrl` whose parts the session uses from then on, so that no second parser can
 interpret it differently. `check_addresses` checks the addresses of its host when the connection is made.
 """
 
@@ -13,9 +13,69 @@ from urllib.parse import urlsplit
 
 import idna
 
-from contacts_project.kernel.outbound.ranges import IPAddress, IPNetwork, special_purpose
 from contacts_project.kernel.text_forms import ascii_domain
 from contacts_project.kernel.texts import Text, define_text
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+# Address ranges that requests may not reach unless the operator allows them. An explicit list, because
+# `ipaddress.is_global` differs between Python versions and is true for several of these (NAT64's local prefix, 6to4
+# relays, site-local, the new documentation prefix). Sources: the IANA special-purpose registries (RFC 6890 and its
+# updates), RFC 1112, RFC 3056, RFC 4291.
+_PURPOSE_BY_RANGE = {
+    "0.0.0.0/8": "this network",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "carrier-grade NAT",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "IETF protocol assignments",
+    "192.0.2.0/24": "documentation",
+    "192.31.196.0/24": "AS112",
+    "192.52.193.0/24": "AMT",
+    "192.88.99.0/24": "6to4 relay anycast",
+    "192.168.0.0/16": "private",
+    "192.175.48.0/24": "AS112",
+    "198.18.0.0/15": "benchmarking",
+    "198.51.100.0/24": "documentation",
+    "203.0.113.0/24": "documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved and broadcast",
+    "::/96": "unspecified, loopback and IPv4-compatible",
+    "::ffff:0:0/96": "IPv4-mapped",
+    "::ffff:0:0:0/96": "IPv4-translated",
+    "64:ff9b::/96": "NAT64",
+    "64:ff9b:1::/48": "NAT64, local use",
+    "100::/64": "discard only",
+    "100:0:0:1::/64": "dummy prefix",
+    "2001::/23": "IETF protocol assignments, Teredo, benchmarking, ORCHID",
+    "2001:db8::/32": "documentation",
+    "2002::/16": "6to4",
+    "2620:4f:8000::/48": "AS112",
+    "3ffe::/16": "6bone, returned",
+    "3fff::/20": "documentation",
+    "5f00::/16": "segment routing identifiers",
+    "fc00::/7": "unique local",
+    "fe80::/10": "link-local",
+    "fec0::/10": "site-local",
+    "ff00::/8": "multicast",
+}
+SPECIAL_PURPOSE: tuple[tuple[IPNetwork, str], ...] = tuple(
+    (ipaddress.ip_network(text), purpose) for text, purpose in _PURPOSE_BY_RANGE.items()
+)
+GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+
+
+def special_purpose(address: IPAddress) -> str | None:
+    """Return what the address is reserved for; None for an ordinary public address."""
+    for network, purpose in SPECIAL_PURPOSE:
+        if address in network:
+            return purpose
+    if address.version == 6 and address not in GLOBAL_UNICAST:
+        return "outside global unicast"
+    return None
+
 
 _FORBIDDEN_CHARACTER = define_text(
     "url_forbidden_character", "The URL holds white space, a control character or a backslash."
@@ -93,7 +153,7 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CheckedUrl:
     """The checked parts of a URL. `host` is ASCII without a trailing dot; `literal` is the address of an IP literal."""
 
     scheme: str
@@ -110,7 +170,7 @@ class Target:
         return f"{self.scheme}://{host}{port}{self.path}"
 
 
-def check_url(url: str, policy: Policy, schemes: Schemes) -> Target:
+def check_url(url: str, policy: Policy, schemes: Schemes) -> CheckedUrl:
     """Parse a URL and check all that needs no resolver. Raises BlockedError."""
     if FORBIDDEN_CHARACTERS.search(url):
         raise BlockedError(Reason.MALFORMED, _FORBIDDEN_CHARACTER)
@@ -132,7 +192,7 @@ def check_url(url: str, policy: Policy, schemes: Schemes) -> Target:
     if not policy.allows_port(port):
         raise BlockedError(Reason.PORT, _PORT.format(port=port))
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    target = Target(parts.scheme, host, port, path, literal)
+    target = CheckedUrl(parts.scheme, host, port, path, literal)
     if literal is not None:
         check_addresses(target, [literal], policy, schemes)
     elif not policy.networks:
@@ -142,7 +202,7 @@ def check_url(url: str, policy: Policy, schemes: Schemes) -> Target:
 
 
 def check_addresses(
-    target: Target, addresses: Iterable[IPAddress], policy: Policy, schemes: Schemes
+    target: CheckedUrl, addresses: Iterable[IPAddress], policy: Policy, schemes: Schemes
 ) -> list[IPAddress]:
     """Return the addresses of a host if all are allowed. Raises BlockedError if any is not."""
     found = list(addresses)
@@ -156,7 +216,7 @@ def check_addresses(
     return found
 
 
-def check_scheme(target: Target, schemes: Schemes) -> None:
+def check_scheme(target: CheckedUrl, schemes: Schemes) -> None:
     """Check the scheme for a host that is not in an allowed network. Raises BlockedError."""
     if schemes is Schemes.HTTPS_ONLY and target.scheme != "https":
         raise BlockedError(Reason.SCHEME, _NOT_HTTPS)

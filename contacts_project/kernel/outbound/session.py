@@ -4,30 +4,31 @@
         check_status(session.request("POST", url, json=body))
 
 They follow no redirects, use no proxy from the environment and store no cookies. One deadline covers the whole call,
-connecting included; the body is read up to a limit. Network errors raise OutboundError; a response is returned whatever
-its status. An OutboundSession is a requests.Session, so that pywebpush accepts it; `guard` applies the same policy to
-any other Session.
+connecting included; the body is read up to a limit, or streamed (OutboundResponse). Network errors raise OutboundError;
+a response is returned whatever its status. An OutboundSession is a requests.Session, so that pywebpush accepts it;
+`guard` applies the same policy to any other Session.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
+from http.client import HTTPException
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import requests
+import urllib3
 from django.conf import settings
 from requests.adapters import HTTPAdapter
 
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.outbound import sockets
-from contacts_project.kernel.outbound.exchanges import ExchangeRules, counted_exchange
-from contacts_project.kernel.outbound.failures import Code, OutboundError
-from contacts_project.kernel.outbound.hosts import host_call
-from contacts_project.kernel.outbound.policy import BlockedError, Policy, Schemes, Target, check_url
-from contacts_project.kernel.outbound.responses import OutboundResponse, map_errors
+from contacts_project.kernel.outbound.exchanges import ExchangeRules, counted_exchange, host_call
+from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLongError, classify
+from contacts_project.kernel.outbound.policy import BlockedError, CheckedUrl, Policy, Schemes, check_url
 from contacts_project.kernel.outbound.sockets import (
     CURRENT_CALL,
     Call,
@@ -35,12 +36,15 @@ from contacts_project.kernel.outbound.sockets import (
     CheckedHTTPSPool,
     Deadline,
     Resolver,
+    tls_context,
 )
-from contacts_project.kernel.outbound.tls import tls_context
 
 DEADLINE_SECONDS = 10.0
 RESPONSE_BYTES = 64 * 1024
-CHUNK_BYTES = 16 * 1024
+_BODY_CHUNK_BYTES = 16 * 1024
+_STREAM_CHUNK_BYTES = 64 * 1024
+# close() reads an unread body up to this size, so that the connection can be reused.
+MAX_DRAIN_BYTES = 16 * 1024
 USER_AGENT = "contact-network/1"
 
 AnySession = TypeVar("AnySession", bound=requests.Session)
@@ -67,7 +71,7 @@ class Rules:
     ca_file: str | None = None
     exchanges: ExchangeRules | None = None
 
-    def check_url(self, url: str) -> Target:
+    def check_url(self, url: str) -> CheckedUrl:
         """Return the target of the URL. Raises OutboundError `blocked` with the reason."""
         try:
             return check_url(url, self.policy, self.schemes)
@@ -84,6 +88,81 @@ class Rules:
             idle_seconds=idle_seconds or self.idle_seconds,
         )
         return Call(self.check_url(url), self.policy, self.schemes, resolve, deadline)
+
+
+class OutboundResponse:
+    """Status and headers of a response; the body can be read once, with `chunks()` or `read()`. Close it or use `with`.
+
+    A body that was read to its end returns the connection to the pool. Reading raises OutboundError.
+    """
+
+    def __init__(self, response: requests.Response, call: Call) -> None:
+        self.status = response.status_code
+        self.headers: Mapping[str, str] = response.headers
+        self.url = call.target.url
+        self.on_end: Callable[[], object] = lambda: None
+        """Called once the body has been read to its end, and again when the response is closed."""
+        self._raw = response.raw
+        self._call = call
+        # Once urllib3 has begun to decompress a body it refuses to read the rest of it undecoded.
+        self._is_decoding = False
+
+    def chunks(self, max_bytes: int) -> Iterator[bytes]:
+        """Yield the decompressed body. Raises TooLongError once it is longer than `max_bytes`."""
+        size, self._is_decoding = 0, True
+        pieces = self._raw.stream(_STREAM_CHUNK_BYTES, decode_content=True)
+        while True:
+            # Set for each read only: between two reads the caller may send other requests on this thread.
+            token = CURRENT_CALL.set(self._call)
+            try:
+                with external_wait(), map_errors(self._call):
+                    piece = next(pieces, None)
+            finally:
+                CURRENT_CALL.reset(token)
+            if piece is None:
+                self.on_end()
+                return
+            size += len(piece)
+            if size > max_bytes:
+                raise TooLongError
+            yield piece
+
+    def read(self, max_bytes: int) -> bytes:
+        """The whole body."""
+        return b"".join(self.chunks(max_bytes))
+
+    def close(self) -> None:
+        """Release the connection: to the pool if what is left of the body is short, otherwise it is closed."""
+        token = CURRENT_CALL.set(self._call)
+        try:
+            with map_errors(self._call):
+                # urllib3 returns the connection to the pool by itself once the body has been read to its end.
+                self._raw.read(MAX_DRAIN_BYTES, decode_content=self._is_decoding)
+        except OutboundError:
+            pass  # the caller has all it wanted; the connection is only closed instead of reused
+        finally:
+            CURRENT_CALL.reset(token)
+            self._raw.close()
+            self.on_end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+@contextmanager
+def map_errors(call: Call) -> Iterator[None]:
+    """Turn errors of sockets, urllib3 and requests into OutboundError, and set its `has_sent`."""
+    try:
+        yield
+    except OutboundError as error:
+        error.has_sent = call.has_sent
+        raise
+    except (OSError, HTTPException, urllib3.exceptions.HTTPError, zlib.error) as error:
+        code = classify(error)
+        raise OutboundError(code, f"The request failed ({code}).", has_sent=call.has_sent) from error
 
 
 class OutboundAdapter(HTTPAdapter):
@@ -152,7 +231,7 @@ class OutboundSession(requests.Session):
         self.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
         guard(self, rules)
 
-    def check(self, url: str) -> Target:
+    def check(self, url: str) -> CheckedUrl:
         """Check the URL and every address of its host without connecting. Raises OutboundError."""
         call = self.rules.start_call(url)
         with external_wait(), map_errors(call):
@@ -273,7 +352,7 @@ def _list_setting(name: str) -> tuple[str, ...]:
 
 def _read_body(response: requests.Response, max_bytes: int, *, truncate: bool) -> None:
     body = bytearray()
-    for chunk in response.iter_content(CHUNK_BYTES):
+    for chunk in response.iter_content(_BODY_CHUNK_BYTES):
         body += chunk
         if len(body) > max_bytes:
             response.close()

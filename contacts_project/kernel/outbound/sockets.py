@@ -15,22 +15,24 @@ import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
+import certifi
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from contacts_project.kernel.outbound.failures import Code, OutboundError, classify
 from contacts_project.kernel.outbound.policy import (
     BlockedError,
+    CheckedUrl,
+    IPAddress,
     Policy,
     Schemes,
-    Target,
     check_addresses,
     check_scheme,
 )
-from contacts_project.kernel.outbound.ranges import IPAddress
 
 Resolver = Callable[[str, int], list[IPAddress]]
 
@@ -116,7 +118,7 @@ def _seconds_until(end: float) -> float:
 class Call:
     """One request in progress: its target, policy and deadline, and whether any of it has been sent."""
 
-    target: Target
+    target: CheckedUrl
     policy: Policy
     schemes: Schemes
     resolve: Resolver
@@ -250,3 +252,21 @@ def _connect(address: IPAddress, port: int, seconds: float) -> DeadlineSocket:
         connection.close()
         raise
     return connection
+
+
+def tls_context(ca_file: str | None = None) -> ssl.SSLContext:
+    """Return a context that trusts the CAs of the system and those in `ca_file` (a PEM bundle)."""
+    # The modification time is part of the cache key, so that a replaced file takes effect without a restart.
+    return _build_context(ca_file, Path(ca_file).stat().st_mtime_ns if ca_file else 0)
+
+
+@lru_cache(maxsize=4)
+def _build_context(ca_file: str | None, mtime_ns: int) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if not context.get_ca_certs():
+        # Slim images have no system store, or one in a directory that OpenSSL reads on demand only.
+        context.load_verify_locations(certifi.where())
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    context.sslsocket_class = DeadlineSSLSocket
+    return context

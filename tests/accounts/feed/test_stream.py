@@ -12,8 +12,8 @@ from django.db import connections
 from accounts.feed import stream
 from accounts.feed.stream import revisions_of
 from accounts.models import ApiToken, User
-from contacts_project.kernel.api import event_streams
-from contacts_project.kernel.api.event_streams import EventStream, in_thread
+from contacts_project.kernel.api import asgi_responses
+from contacts_project.kernel.api.asgi_responses import EventStream, in_thread
 from contacts_project.kernel.ownership.account_lock import account_write
 from tests.builders import make_user
 from tests.client import Client, client_of
@@ -26,7 +26,7 @@ def _poll_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "_POLL_SECONDS", 0.02)
     monkeypatch.setattr(stream, "_CHECK_SECONDS", 0.05)
     # The threads of streams end with the loop: what they leave open the database would wait for.
-    monkeypatch.setattr(event_streams, "close_old_connections", connections.close_all)
+    monkeypatch.setattr(asgi_responses, "close_old_connections", connections.close_all)
 
 
 def write(owner: User) -> int:

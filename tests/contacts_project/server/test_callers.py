@@ -12,8 +12,7 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
 from accounts.models.tokens import new_token
-from contacts_project.kernel.api.asgi_responses import InternalRequest, InternalResponse
-from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.asgi_responses import EventStream, InternalRequest, InternalResponse
 from contacts_project.server import application
 from contacts_project.server.refusals import RefusedError
 from contacts_project.server.request_head import Caller, QueueKey, address_of, caller_of, queue_key

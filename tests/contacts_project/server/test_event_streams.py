@@ -10,7 +10,7 @@ import pytest
 import requests
 from django.db import OperationalError
 
-from contacts_project.kernel.api.event_streams import EventStream, event, in_thread
+from contacts_project.kernel.api.asgi_responses import EventStream, event, in_thread
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import RunningServer, serve_views
 from tests.contacts_project.server.test_slow_clients import quick

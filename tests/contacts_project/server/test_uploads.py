@@ -22,7 +22,7 @@ from PIL import Image
 
 from accounts.models import User
 from accounts.models.tokens import new_token
-from contacts_project.kernel.api.event_streams import EventStream
+from contacts_project.kernel.api.asgi_responses import EventStream
 from contacts_project.operation import health
 from contacts_project.server import bodies
 from contacts_project.server.bodies import MIB, STRANGER_BYTES, BodySpace, Holder, Spool

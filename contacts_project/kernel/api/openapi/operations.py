@@ -10,8 +10,8 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.serializers import ListSerializer
 
 from contacts_project.kernel.api.errors import PayloadTooLargeError
-from contacts_project.kernel.api.marks import marks_of
-from contacts_project.kernel.api.openapi.failures import failure_responses
+from contacts_project.kernel.api.openapi.responses import failure_responses
+from contacts_project.kernel.api.schema import marks_of
 from contacts_project.kernel.errors import FieldError, MissingError, StaleError, UnavailableError
 from contacts_project.kernel.json import JsonObject
 

@@ -1,6 +1,6 @@
-"""Error responses of operations: by status, with the error codes possible there.
+"""Responses of operations: their errors by status, with the error codes possible there, and their headers.
 
-`failure_responses` describes them by `x-codes` only. Once all operations are described, `add_error_schemas` replaces
+`failure_responses` describes errors by `x-codes` only. Once all operations are described, `add_error_schemas` replaces
 each set of codes by one schema and one response in `components`, which operations share.
 """
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from contacts_project.kernel.api.errors import failure_of
+from contacts_project.kernel.json import JsonObject
 
 Schema = dict[str, Any]
 
@@ -50,6 +51,24 @@ DETAIL: Schema = {
         "params": PARAMS,
     },
 }
+
+
+HEADERS: dict[str, dict[str, Any]] = {
+    "X-Request-ID": {
+        "description": "The id of the request, the caller's own where one was sent; part of each line of the log.",
+        "schema": {"type": "string"},
+    },
+    "ETag": {
+        "description": "Strong validator of what the GET of this answers: for If-None-Match, of a record for If-Match.",
+        "schema": {"type": "string", "examples": ['"5f2b6c1e01979a3e6c5b7d219a442f6f"']},
+    },
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "examples": [60]}},
+    "WWW-Authenticate": {
+        "description": "The scheme to authenticate with.",
+        "schema": {"type": "string", "examples": ["Bearer"]},
+    },
+}
+_BY_STATUS = {"401": ["WWW-Authenticate"], "429": ["Retry-After"], "503": ["Retry-After"]}
 
 
 def failure_responses(errors: Iterable[type[Exception]]) -> Schema:
@@ -121,3 +140,20 @@ def _error_schema(status: int, codes: list[str | None]) -> Schema:
         properties["retryAfter"] = {"type": "integer", "description": "Seconds to wait.", "examples": [60]}
         required.append("retryAfter")
     return {"type": "object", "description": MEANINGS[status][1], "required": required, "properties": properties}
+
+
+def add_headers(result: JsonObject, **kwargs: object) -> JsonObject:
+    """Postprocessing hook: add to each response its headers, by status and by whether the operation sends an ETag."""
+    result["components"]["headers"] = HEADERS
+    for path in result["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                sends_etag = "304" in operation["responses"] or response.pop("x-etag", False)
+                tags = ["ETag"] if (sends_etag and status in {"200", "201", "304"}) or status == "412" else []
+                of_status = () if response.pop("x-without-scheme", False) else _BY_STATUS.get(status, ())
+                names = ["X-Request-ID", *tags, *of_status]
+                response["headers"] = {
+                    **{name: {"$ref": f"#/components/headers/{name}"} for name in names},
+                    **response.get("headers", {}),
+                }
+    return result

@@ -1,10 +1,26 @@
-"""Rendering of HTML pages. All extend templates/page.html."""
+"""Kinds of responses: a rendered page, and those that are not stored for an Idempotency-Key."""
 
 from collections.abc import Mapping
 
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import translation
+from rest_framework.response import Response
+
+
+class UnstoredResponse(Response):
+    """A response that is not stored for an Idempotency-Key: a repeat of the request runs again."""
+
+
+class SecretResponse(UnstoredResponse):
+    """A response that no cache stores, that is not stored for an Idempotency-Key, and that is not compressed.
+
+    The length of a compressed response would reveal something of its content (BREACH).
+    """
+
+    def __init__(self, data: object, status: int = 200) -> None:
+        # CompressionMiddleware also skips a response with no-store.
+        super().__init__(data, status=status, headers={"Cache-Control": "no-store"})
 
 
 def render_page(
