@@ -130,15 +130,15 @@ def authenticate(request: HttpRequest) -> Credentials:
     if not is_token_text(password):
         UNKNOWN_PASSWORDS.hit(address_block(client_address(request)))
         raise UnauthorizedError
-    token = token_in_use(text=password, now=timezone.now(), find=_find_with_book)
+    token = token_in_use(text=password, now=timezone.now(), find=_find_token)
     if token is None or not _is_name_of(name, token.owner):
         raise UnauthorizedError
     agent = request.headers.get("User-Agent", "")
     told_again: int = token.told_again_revision or 0  # type: ignore[attr-defined]
     told: dict[str, Any] = {name: getattr(token, name) for name in _FLAGS}
-    device = Credentials(
-        token.owner, token, _read_book(token), told_again, agent, _read_device(token), **told, hosts=own_hosts(request)
-    )
+    book = None if token.book_read_revision is None else BookColumns._make(_book_values(token))  # type: ignore[attr-defined]
+    row = None if token.device_last_seen_at is None else DeviceColumns._make(_device_values(token))  # type: ignore[attr-defined]
+    device = Credentials(token.owner, token, book, told_again, agent, row, **told, hosts=own_hosts(request))
     _record_visit(device)
     return device
 
@@ -161,17 +161,9 @@ def own_hosts(request: HttpRequest) -> frozenset[str]:
     return frozenset(urlsplit(url).hostname or "" for url in urls)
 
 
-def _find_with_book(digest: str) -> Any:
-    """The token with the columns of the book: what an idle sync needs is read in one statement."""
+def _find_token(digest: str) -> Any:
+    """The token with the columns of the book and of the device: what an idle sync needs is read in one statement."""
     return _token_with_book.instance(digest=digest)
-
-
-def _read_book(token: Any) -> BookColumns | None:
-    return None if token.book_read_revision is None else BookColumns._make(_book_values(token))
-
-
-def _read_device(token: Any) -> DeviceColumns | None:
-    return None if token.device_last_seen_at is None else DeviceColumns._make(_device_values(token))
 
 
 def _record_visit(device: Credentials) -> None:

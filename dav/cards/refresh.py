@@ -77,7 +77,7 @@ def refresh_people(owner: User, person_ids: Sequence[UUID]) -> None:
 
 def refresh_person(owner: User, row: BookCard, source: CardText, contact: LocalContact) -> BookCard:
     """The same for the person whom the open write has changed, with the text of the stored card as it was just parsed.
-    Returns the card as it is then. `record_put` is still to be called."""
+    Returns the card as it is then. `advance_book` is still to be called."""
     groups: set[UUID] = set()
     change = build_person(owner, contact, row, groups, source)
     if change is not None and store(owner, [change]):
@@ -94,7 +94,7 @@ def refresh_groups(owner: User, group_ids: Sequence[UUID]) -> None:
 
 def store_new(owner: User, row: BookCard, source: CardText, contact: LocalContact) -> BookCard:
     """Store the card of a person whom the open write has made, and return it as it is stored: the text that came, with
-    what the person has beyond that. It is not in the book where the person is not. `record_put` is still to be
+    what the person has beyond that. It is not in the book where the person is not. `advance_book` is still to be
     called."""
     groups: set[UUID] = set()
     change = build_person(owner, contact, row, groups, source)
@@ -121,7 +121,7 @@ def _book_of_one_change(owner_id: UUID, person_id: UUID, revision: int, before: 
     return Book.objects.owned_by(owner_id).filter(~Exists(others), ~Exists(groups), read_revision=before)
 
 
-def record_put(owner: User, card: BookCard) -> None:
+def advance_book(owner: User, card: BookCard) -> None:
     """Note at the end of a write that has put the card of a person whether it has changed, and that the book is read up
     to this write, unless it has changed others, too. Without that a device that puts many cards would read its own
     write before each."""

@@ -70,19 +70,15 @@ class Resource:
         dav("principal-URL"): lambda r: href(principal_path(r.device.owner.pk)),
         dav("owner"): lambda r: href(principal_path(r.device.owner.pk)),
         dav("principal-collection-set"): lambda _: href(PRINCIPALS),
-        dav("current-user-privilege-set"): lambda r: privilege_set(r.privileges),
-        dav("supported-report-set"): lambda r: "".join(map(_supported_report, r.reports)),
+        dav("current-user-privilege-set"): lambda r: "".join(
+            tag(dav("privilege"), tag(dav(name))) for name in r.privileges
+        ),
+        dav("supported-report-set"): lambda r: "".join(
+            tag(dav("supported-report"), tag(dav("report"), tag(name))) for name in r.reports
+        ),
         card("addressbook-home-set"): lambda r: href(book_home_path(r.device.owner.pk)),
         cal("calendar-home-set"): lambda r: href(calendar_home_path(r.device.owner.pk)),
     }
-
-
-def privilege_set(names: tuple[str, ...]) -> str:
-    return "".join(tag(dav("privilege"), tag(dav(name))) for name in names)
-
-
-def _supported_report(name: str) -> str:
-    return tag(dav("supported-report"), tag(dav("report"), tag(name)))
 
 
 PRINCIPAL_REPORTS = (dav("expand-property"), dav("principal-property-search"), dav("principal-search-property-set"))

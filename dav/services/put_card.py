@@ -13,7 +13,7 @@ from dav.authentication import Credentials
 from dav.cards.client_state import ClientCard, find_client_card, list_again, record_properties, record_put_text
 from dav.cards.device_edit import names_in
 from dav.cards.put_body import PutCard, PutPhoto, examine_photo, with_uid, without_groups
-from dav.cards.refresh import record_put, refresh_people, store_new
+from dav.cards.refresh import advance_book, refresh_people, store_new
 from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
 from dav.models import Book, BookCard, BookCardQuerySet
 from dav.preconditions import Conditions, DavStatusError
@@ -81,7 +81,7 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
             raise DavStatusError(403, card_name("valid-address-data"), error.text) from error
         record_properties(device, names_in(sent.source))
         etag = _finish(put, row, etag_before, is_made=is_made)
-        record_put(owner, row)
+        advance_book(owner, row)
         return member is None, etag
 
 

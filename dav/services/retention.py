@@ -98,16 +98,13 @@ def owners_with_cards_of_nobody(now: dt.datetime) -> set[UUID]:
 def blank_cards_of_nobody(owner_id: UUID, now: dt.datetime) -> int:
     """Blank the cards of what was removed for good, such as groups; returns their number. One write for each batch."""
     number = 0
-    while blanked := _blank_batch(owner_id):
-        number += blanked
-    return number
-
-
-def _blank_batch(owner_id: UUID) -> int:
-    with account_write(owner_id) as write:
-        cards = list(_of_nobody(BookCard.objects.owned_by(owner_id))[:_BATCH_SIZE])
-        delete_files(_make_tombstones(write, cards))
-        return len(cards)
+    while True:
+        with account_write(owner_id) as write:
+            cards = list(_of_nobody(BookCard.objects.owned_by(owner_id))[:_BATCH_SIZE])
+            delete_files(_make_tombstones(write, cards))
+        if not cards:
+            return number
+        number += len(cards)
 
 
 def _of_nobody(rows: QuerySet[BookCard]) -> QuerySet[BookCard]:
