@@ -12,7 +12,7 @@ from accounts.models.tokens import TOKEN_HASH
 from accounts.vocabularies import TokenScope
 from dav.authentication import Credentials
 from tests.builders import make_token
-from tests.client import Client
+from tests.client import Client, client_of
 
 NAMESPACES = {
     "d": "DAV:",
@@ -21,6 +21,9 @@ NAMESPACES = {
     "cs": "http://calendarserver.org/ns/",
 }
 DECLARED = " ".join(f'xmlns:{prefix}="{name}"' for prefix, name in NAMESPACES.items())
+
+
+_HEAD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:u-1\r\nN:Lovelace;Ada;;;\r\nFN:Ada Lovelace\r\n"
 
 
 @dataclass
@@ -95,6 +98,17 @@ class Device:
             "</card:addressbook-multiget>"
         )
         return self.ask("REPORT", self.book, body, HTTP_DEPTH="1")
+
+
+def card(*lines: str, head: str = _HEAD) -> str:
+    """The text of a card with these lines."""
+    return head + "".join(f"{line}\r\n" for line in lines) + "END:VCARD\r\n"
+
+
+def person_of(user: User) -> Any:
+    """The one person of the account, as the API shows it."""
+    (person,) = client_of(user).ok("GET", "/api/people")["people"]
+    return client_of(user).ok("GET", f"/api/people/{person['id']}")["person"]
 
 
 def signed_in(user: User) -> Client:

@@ -11,11 +11,9 @@ from dav.models import BookCard, GivenCard
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
-from tests.dav.devices import DECLARED, Device, signed_in
+from tests.dav.devices import DECLARED, Device, card, person_of, signed_in
 from tests.dav.test_calendars import make_born, make_friend
-from tests.dav.test_put_rules import card
 from tests.dav.test_selection import configure, make_group
-from tests.dav.test_writing import person_of
 
 # The doctor looks at the rows of the schedule, too.
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("schedule")]

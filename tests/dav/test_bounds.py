@@ -13,10 +13,9 @@ from dav.services import history
 from dav.xml import MAX_XML_BYTES
 from people.photos.files import read_photo
 from tests.client import client_of
-from tests.dav.devices import DECLARED, Device
+from tests.dav.devices import DECLARED, Device, card
 from tests.dav.test_calendars import make_friend, path, query
 from tests.dav.test_photos import encoded, photo_line
-from tests.dav.test_put_rules import card
 from tests.dav.test_reading import make_card
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]

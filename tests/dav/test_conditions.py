@@ -8,9 +8,7 @@ import pytest
 from accounts.models import User
 from people.models import Person
 from tests.client import Client
-from tests.dav.devices import DECLARED, Device
-from tests.dav.test_put_rules import card
-from tests.dav.test_writing import person_of
+from tests.dav.devices import DECLARED, Device, card, person_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 

@@ -16,9 +16,8 @@ from dav.resources import book
 from people.models import Person
 from people.vcard import parse_lines, parser
 from tests.client import client_of
-from tests.dav.devices import DECLARED, Device
+from tests.dav.devices import DECLARED, Device, card
 from tests.dav.test_photos import encoded, photo_line
-from tests.dav.test_put_rules import card
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db

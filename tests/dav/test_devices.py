@@ -16,8 +16,7 @@ from dav.signals import many_deleted
 from people.models import Person
 from tests.builders import set_plan_limits
 from tests.client import Client, client_of
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card
 from tests.queries import count_queries
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]

@@ -8,8 +8,7 @@ import pytest
 from accounts.models import User
 from dav.models import BookCard
 from tests.client import Client, client_of
-from tests.dav.devices import DECLARED, Device
-from tests.dav.test_put_rules import card
+from tests.dav.devices import DECLARED, Device, card
 from tests.dav.test_reading import make_card
 
 pytestmark = pytest.mark.django_db
@@ -258,7 +257,7 @@ FAULTS: dict[int, str] = {
     26: "test_writing.test_uids_are_unique_and_stay",
     27: "test_conditions.test_odd_names_are_one_name_everywhere",
     28: "test_faults.test_one_card_that_cannot_be_read_hides_no_other",
-    29: "test_versions.test_a_day_without_a_year_in_a_card_of_any_version",
+    29: "test_reading.test_a_day_without_a_year_in_a_card_of_any_version",
     30: "test_faults.test_groups_of_lines_and_types_are_read_as_apple_writes_them",
     31: "test_sign_in.test_a_phone_with_an_old_password_locks_nobody_out",
     32: "test_faults.test_many_cards_in_a_row_meet_no_limit",

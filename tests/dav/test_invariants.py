@@ -12,8 +12,7 @@ from contacts_project.kernel.invariants import find_violations
 from dav.cards.texts import pack
 from dav.models import BookCard, DeviceDeletion, FormerText, SelectedCard
 from tests.client import client_of
-from tests.dav.devices import Device, signed_in
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card, signed_in
 from tests.dav.test_selection import configure
 
 # The doctor looks at the rows of the schedule, too.

@@ -13,18 +13,10 @@ from dav.services.history import restore_replaced
 from people.models import Person
 from tests.builders import set_plan_limits
 from tests.client import client_of
-from tests.dav.devices import Device
+from tests.dav.devices import Device, card, person_of
 from tests.dav.rich import RICH
-from tests.dav.test_writing import person_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
-
-HEAD = "BEGIN:VCARD\r\nVERSION:3.0\r\nUID:u-1\r\nN:Lovelace;Ada;;;\r\nFN:Ada Lovelace\r\n"
-
-
-def card(*lines: str, head: str = HEAD) -> str:
-    return head + "".join(f"{line}\r\n" for line in lines) + "END:VCARD\r\n"
-
 
 # What programs only write in another way (open points, section 14; dav-clients, section 4).
 RESPELLINGS: dict[str, tuple[str, str]] = {

@@ -19,9 +19,8 @@ from dav.services import card_write, put_card
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
-from tests.dav.devices import DECLARED, Answer, Device
+from tests.dav.devices import DECLARED, Answer, Device, card
 from tests.dav.test_counts import make_people
-from tests.dav.test_put_rules import card
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,8 +13,7 @@ from dav.services.card_write import set_text
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client, client_of
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
 

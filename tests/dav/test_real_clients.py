@@ -8,8 +8,7 @@ from people.models import Person
 from tests.carddav import vdirsyncer
 from tests.client import client_of
 from tests.contacts_project.server.server_thread import RunningServer
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card
 
 
 def _card(number: int, *lines: str) -> str:

@@ -14,9 +14,8 @@ from dav.cards import client_state
 from dav.models import BookCard, FormerText, GivenCard, Refusal, ReplacedValue
 from people.trash import purge_deleted
 from tests.client import client_of
-from tests.dav.devices import Device, signed_in
+from tests.dav.devices import Device, card, signed_in
 from tests.dav.test_photos import encoded, photo_line, scene
-from tests.dav.test_put_rules import card
 from tests.dav.test_selection import configure, row_of
 from tests.pictures import photo_files
 

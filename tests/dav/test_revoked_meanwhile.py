@@ -15,8 +15,7 @@ from dav.services import card_write, refusals
 from people.models import Person
 from tests.client import client_of
 from tests.concurrency import run_concurrently
-from tests.dav.devices import Device, signed_in
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card, signed_in
 from tests.dav.test_selection import configure, row_of
 
 # The doctor looks at the rows of the schedule, too.

@@ -9,8 +9,7 @@ from accounts.models import ApiToken, User
 from dav.authentication import UNKNOWN_PASSWORDS
 from tests.builders import PASSWORD
 from tests.client import Client
-from tests.dav.devices import Device, signed_in
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card, signed_in
 from tests.dav.test_selection import row_of
 
 pytestmark = pytest.mark.django_db

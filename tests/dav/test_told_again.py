@@ -8,9 +8,7 @@ from accounts.models import User
 from dav.models import ListedAgain, Refusal
 from tests.builders import set_plan_limits
 from tests.client import client_of
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
-from tests.dav.test_writing import person_of
+from tests.dav.devices import Device, card, person_of
 
 pytestmark = pytest.mark.django_db
 

@@ -11,9 +11,7 @@ from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION
 from dav.models import BookCard, FormerText, GivenCard
 from people.trash import purge_deleted
 from tests.client import client_of
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
-from tests.dav.test_writing import person_of
+from tests.dav.devices import Device, card, person_of
 
 pytestmark = pytest.mark.django_db
 

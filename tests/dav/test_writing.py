@@ -8,7 +8,7 @@ import pytest
 from accounts.models import User
 from people.models import Person
 from tests.client import client_of
-from tests.dav.devices import Device
+from tests.dav.devices import Device, person_of
 from tests.dav.test_reading import make_card
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
@@ -22,11 +22,6 @@ CARD = (
 
 def put(device: Device, name: str, text: str, **headers: str) -> Any:
     return device.call("PUT", f"{device.book}{name}", text, content_type="text/vcard; charset=utf-8", **headers)
-
-
-def person_of(user: User) -> Any:
-    (person,) = client_of(user).ok("GET", "/api/people")["people"]
-    return client_of(user).ok("GET", f"/api/people/{person['id']}")["person"]
 
 
 def test_a_new_card_makes_a_person_and_comes_back_as_it_was_sent(alice: User) -> None:

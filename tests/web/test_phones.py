@@ -9,8 +9,7 @@ from accounts.models import ApiToken, User
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client
-from tests.dav.devices import Device
-from tests.dav.test_put_rules import card
+from tests.dav.devices import Device, card
 from tests.web.conftest import PASSWORD, Web
 from tests.web.test_accessibility import violations
 
