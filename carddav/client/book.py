@@ -224,7 +224,7 @@ class AddressBook(Collection):
             message = _REFUSED.format(status=response.status)
             if preconditions:
                 message = _REFUSED_FOR.format(status=response.status, conditions=sorted(preconditions))
-            return WriteResult(outcome, href, None, response.status, message, preconditions)
+            return WriteResult(outcome, href, None, response.status, message)
 
     def _outcome(self, status: int, preconditions: frozenset[str]) -> WriteOutcome:
         if "max-resource-size" in preconditions:

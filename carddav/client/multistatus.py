@@ -41,7 +41,6 @@ class XmlElement:
     """An XML element; `tag` has its namespace in braces."""
 
     tag: str
-    attributes: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
     children: list["XmlElement"] = field(default_factory=list)
 
@@ -138,7 +137,7 @@ class _TreeBuilder:
             raise ValueError("too deep, or too much")
         if not self.stack:
             self.root = tag
-        self.stack.append(XmlElement(tag, attributes))
+        self.stack.append(XmlElement(tag))
         self.texts.append([])
 
     def data(self, text: str) -> None:

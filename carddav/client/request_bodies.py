@@ -10,10 +10,7 @@ from carddav.client.shapes import Capabilities, FoundBook
 _PROLOG = '<?xml version="1.0" encoding="utf-8"?>\n'
 _XMLNS = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav" xmlns:CS="http://calendarserver.org/ns/"'
 # Without getctag and sync-token, for which some servers read every card of every book.
-_BOOK_PROPS = (
-    "<resourcetype/><displayname/><supported-report-set/><current-user-privilege-set/><C:supported-address-data/>"
-    "<C:max-resource-size/>"
-)
+_BOOK_PROPS = "<resourcetype/><displayname/><supported-report-set/><current-user-privilege-set/>"
 PROPFIND_BOOK = f"{_PROLOG}<propfind {_XMLNS}><prop>{_BOOK_PROPS}</prop></propfind>"
 PROPFIND_DISCOVERY = (
     f"{_PROLOG}<propfind {_XMLNS}><prop><current-user-principal/><C:addressbook-home-set/>{_BOOK_PROPS}</prop>"
@@ -54,13 +51,7 @@ def multiget(paths: Iterable[str]) -> str:
 def parse_book(session: DavSession, base_url: str, response: Response) -> FoundBook:
     """The book that a response describes."""
     url = session.resolve_href(base_url, response.href)
-    size = response.text_of(f"{CARD}max-resource-size")
-    caps = Capabilities(
-        reports=_parse_reports(response),
-        versions=_parse_versions(response),
-        max_resource_size=int(size) if size.isascii() and size.isdigit() else None,
-        writable=_is_writable(response),
-    )
+    caps = Capabilities(_parse_reports(response), writable=_is_writable(response))
     name = response.text_of(f"{DAV}displayname") or url.rstrip("/").rpartition("/")[2]
     return FoundBook(url if url.endswith("/") else f"{url}/", name[:255], caps)
 
@@ -74,12 +65,6 @@ def _parse_reports(response: Response) -> tuple[str, ...]:
         for kind in report.children
     }
     return tuple(sorted(found))
-
-
-def _parse_versions(response: Response) -> tuple[str, ...]:
-    holder = response.props.get(f"{CARD}supported-address-data")
-    kinds = holder.children if holder else ()
-    return tuple(sorted({kind.attributes["version"] for kind in kinds if "version" in kind.attributes}))
 
 
 def _is_writable(response: Response) -> bool:

@@ -10,14 +10,10 @@ from contacts_project.kernel.texts import Text
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a book supports. `reports` and `versions` are empty if the server does not list them.
-
-    `max_resource_size` is in bytes. `refused` are reports that the server has answered as unsupported.
-    """
+    """What a book supports. `reports` is empty if the server does not list them; `refused` are those that it has
+    answered as unsupported."""
 
     reports: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()
-    max_resource_size: int | None = None
     writable: bool = True
     refused: tuple[str, ...] = ()
 
@@ -31,24 +27,12 @@ class Capabilities:
         return "addressbook-multiget" not in self.refused
 
     def to_json(self) -> JsonObject:
-        return {
-            "reports": list(self.reports),
-            "versions": list(self.versions),
-            "maxResourceSize": self.max_resource_size,
-            "writable": self.writable,
-            "refused": list(self.refused),
-        }
+        return {"reports": list(self.reports), "writable": self.writable, "refused": list(self.refused)}
 
     @classmethod
     def from_json(cls, data: JsonObject) -> Self:
         """The inverse of `to_json`; missing keys get the defaults."""
-        return cls(
-            tuple(data.get("reports", ())),
-            tuple(data.get("versions", ())),
-            data.get("maxResourceSize"),
-            data.get("writable", True),
-            tuple(data.get("refused", ())),
-        )
+        return cls(tuple(data.get("reports", ())), data.get("writable", True), tuple(data.get("refused", ())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +117,11 @@ class WriteOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The result of a write. `href` is where the card is now, `etag` its new ETag if the server returned one.
-
-    `preconditions` are the names in its DAV:error, `message` is for the user.
-    """
+    """The result of a write. `href` is where the card is now, `etag` its new ETag if the server returned one, `message`
+    is for the user."""
 
     outcome: WriteOutcome
     href: str
     etag: str | None = None
     status: int | None = None
     message: Text | None = None
-    preconditions: frozenset[str] = frozenset()

@@ -81,7 +81,6 @@ def test_error_statuses_are_mapped_to_outcomes(
     fake.proxy.add(refuse(status, condition) if condition else fail(status))
     written = fake.book.put("1.vcf", card(), '"1"')
     assert (written.outcome, written.status) == (outcome, status)
-    assert written.preconditions == frozenset({condition} - {""})
 
 
 def test_exception_name_of_sabredav_is_not_a_precondition(fake: FakeBook) -> None:

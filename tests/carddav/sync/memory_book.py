@@ -118,7 +118,7 @@ class MemoryBook(AddressBook):
 
     def fetch_properties(self) -> FoundBook:
         self._request("look")
-        return FoundBook(self.url, "AddressBook", self.caps)
+        return FoundBook(self.url, "Book", self.caps)
 
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Listing:
         fault = self._request("changes")
