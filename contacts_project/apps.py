@@ -57,6 +57,7 @@ class ContactsProjectConfig(AppConfig):
     def ready(self) -> None:
         # For its side effect: without the Celery application a process would enqueue to a default broker.
         import contacts_project.celery  # noqa: F401, PLC0415 - reads settings
+        from contacts_project import receivers  # noqa: F401, PLC0415 - needs loaded models, connects the apps
         from contacts_project.beat import seed_schedule  # noqa: PLC0415 - needs loaded models
         from contacts_project.kernel.database import postgresql, triggers  # noqa: PLC0415 - as above
         from contacts_project.kernel.database.statistics import install_statistics  # noqa: PLC0415 - as above
