@@ -26,7 +26,7 @@ from carddav.client import (
 )
 from carddav.client.session import MAX_TURN_WAIT_SECONDS
 from carddav.models import Connection, Pause
-from carddav.sync.context import SyncContext
+from carddav.sync.context import JobReport, SyncContext
 from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.texts import define_text
 
@@ -87,6 +87,19 @@ def work_in_book(context: SyncContext, work: Callable[[SyncContext], None]) -> N
             raise
         with open_book(context, gone_error=gone):
             work(context)
+
+
+def do_job(context: SyncContext, work: Callable[[SyncContext], None]) -> JobReport:
+    """`work_in_book` for a job without a run; a failure of the server is an error of its report."""
+    report = JobReport()
+    try:
+        with server_access(context.connection):
+            work_in_book(context, work)
+    except CardDavError as error:
+        report.add_error(error.text)
+    report.errors += context.tally.errors
+    report.messages += context.tally.messages
+    return report
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from accounts.models import User
 from carddav.client import AddressBook, BookGoneError, CardDavError, RemoteCard, Unreadable
 from carddav.models import Connection, Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
-from carddav.services.books import book_session, server_access, work_in_book
+from carddav.services.books import book_session, do_job, server_access
 from carddav.services.connections import get_connection, locked_connection
 from carddav.services.server_checks import ServerError
 from carddav.sync.context import JobReport, SyncContext
@@ -30,7 +30,6 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> JobReport:
 
     Raises MissingError, ConnectionBusyError.
     """
-    report = JobReport()
     with locked_connection(owner) as context:
         exportable, refused = _exportable_ids(owner, person_ids), _refused_cards(owner, person_ids)
 
@@ -40,15 +39,9 @@ def export_people(*, owner: User, person_ids: Sequence[UUID]) -> JobReport:
             exportable = _exportable_ids(owner, person_ids)  # some cards may have been found meanwhile
             _send_in_batches(context, exportable)
 
-        try:
-            with server_access(context.connection):
-                work_in_book(context, find_and_send)
-        except CardDavError as error:
-            report.add_error(error.text)
+        report = do_job(context, find_and_send)
         report.skipped = len(person_ids) - len(exportable) + len(refused & _refused_cards(owner, exportable))
         report.done = len(exportable) - len(_exportable_ids(owner, exportable))
-        report.errors += context.tally.errors
-        report.messages += context.tally.messages
     return report
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from accounts.models import User
-from carddav.client import CardDavError
 from carddav.models import PendingImport
 from carddav.models.mapping import hash_text
-from carddav.services.books import server_access, work_in_book
+from carddav.services.books import do_job
 from carddav.services.connections import locked_connection
 from carddav.sync.context import JobReport
 from carddav.sync.run import discover_new_cards
@@ -114,14 +113,7 @@ def discover_contacts(*, owner: User) -> JobReport:
 
     Raises MissingError, ConnectionBusyError.
     """
-    report = JobReport()
     with locked_connection(owner) as context:
-        try:
-            with server_access(context.connection):
-                work_in_book(context, discover_new_cards)
-        except CardDavError as error:
-            report.add_error(error.text)
+        report = do_job(context, discover_new_cards)
         report.done = context.tally.discovered
-        report.errors += context.tally.errors
-        report.messages += context.tally.messages
     return report

@@ -196,11 +196,8 @@ def end_run(run: Run, tally: Tally, *, code: str = "", error: Text | None = None
     """Store the result: the last write of a run. The row may be gone with its connection."""
     run.imported, run.exported = tally.imported, tally.exported
     run.updated_locally, run.updated_remotely = tally.updated_locally, tally.updated_remotely
-    run.conflicts, run.errors, run.error_messages = (
-        tally.conflicts,
-        tally.errors,
-        [message.to_stored() for message in tally.shown_messages],
-    )
+    run.conflicts, run.errors = tally.conflicts, tally.errors
+    run.error_messages = [message.to_stored() for message in tally.shown_messages]
     run.pending_imports = PendingImport.objects.owned_by(run.owner_id).count()
     if run.dry_run:
         run.pending_imports += tally.discovered - tally.pending_gone

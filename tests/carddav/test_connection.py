@@ -1,6 +1,9 @@
-"""Creating, changing and removing the connection, whose password is never returned."""
+"""The connection: created, changed, removed, exported and imported; its password is in no response. Without one, writes
+send no statement to carddav (User.is_mirrored)."""
 
 import pytest
+from django.db import IntegrityError, connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from carddav.models import Connection, Mapping, PendingImport
@@ -91,9 +94,9 @@ def test_removing_the_connection_keeps_people_and_uploaded_cards(api: Client, al
     row = make_connection(alice)
     person = make_person(alice)
     Mapping.objects.create(owner=alice, connection=row, person=person, href="/1", href_key="/1")
-    for connection, href in ((row, "/2"), (None, "")):
+    for origin, href in ((row, "/2"), (None, "")):
         PendingImport.objects.create(
-            owner=alice, connection=connection, href=href or None, href_key=href, display_name="B", raw="x", digest=href
+            owner=alice, connection=origin, href=href or None, href_key=href, display_name="B", raw="x", digest=href
         )
     assert api.ok("DELETE", PATH) == {"success": True}
     assert api.call("DELETE", PATH).status_code == 404
@@ -160,3 +163,77 @@ def test_url_user_name_and_password_are_required(api: Client, missing: str) -> N
 )
 def test_address_policy_is_checked_when_the_server_is_called(api: Client, url: str) -> None:
     assert api.ok("POST", PATH, {**BODY, "serverUrl": url})["connection"]["serverUrl"] == url
+
+
+def is_mirrored(user: User) -> bool:
+    return User.objects.get(pk=user.pk).is_mirrored
+
+
+def test_account_is_mirrored_while_it_has_a_connection(api: Client, alice: User, mallory: User) -> None:
+    assert not is_mirrored(alice)
+    api.ok("POST", PATH, BODY)
+    assert is_mirrored(alice)
+    assert not is_mirrored(mallory)
+    api.ok("DELETE", PATH)
+    assert not is_mirrored(alice)
+
+
+def count_carddav_statements(api: Client, alice: User) -> int:
+    """The number of statements on tables of carddav from the creation of a person to its merge."""
+    people = [str(make_person(alice, name=name).pk) for name in "AB"]
+    with CaptureQueriesContext(connection) as captured:
+        made = api.ok("POST", "/api/people", {"name": "C"}, status=201)["person"]["id"]
+        api.ok("PUT", f"/api/people/{made}", {"name": "D"})
+        api.ok("DELETE", f"/api/people/{made}")
+        api.ok("POST", f"/api/people/{made}/restore")
+        api.ok("POST", "/api/people/merge", {"primaryId": people[0], "secondaryId": people[1]})
+    return sum("carddav_" in query["sql"] for query in captured)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_writes_without_connection_do_not_use_carddav_tables(api: Client, alice: User) -> None:
+    assert count_carddav_statements(api, alice) == 0
+    make_connection(alice)
+    assert count_carddav_statements(api, alice) > 0
+
+
+SETTINGS = {
+    "provider": "nextcloud",
+    "sync_enabled": False,
+    "auto_export_new": False,
+    "auto_sync_interval": 60,
+    "import_mode": "notify",
+    "name_format": "SHORT",
+}
+
+
+def test_connection_is_imported_without_its_password(api: Client, stranger: Client, alice: User, mallory: User) -> None:
+    make_connection(alice, **SETTINGS)
+    document = api.ok("GET", "/api/user/export")
+    assert "secret" not in str(document)
+    receipt = stranger.ok("POST", "/api/user/import", document)
+    assert [line["status"] for line in receipt["results"] if line["section"] == "cardDavConnections"] == ["imported"]
+    row = Connection.objects.owned_by(mallory).get()
+    assert {name: getattr(row, name) for name in SETTINGS} == SETTINGS
+    assert (row.username, row.password, row.pause, row.book_url) == ("ada", "", "auth", "")
+
+
+def test_existing_connection_is_kept(api: Client, alice: User) -> None:
+    row = make_connection(alice)
+    document = api.ok("GET", "/api/user/export")
+    document["cardDavConnections"][0]["id"] = "0199c1a0-0000-7000-8000-000000000000"
+    api.ok("POST", "/api/user/import", document)
+    assert Connection.objects.owned_by(alice).get().password == row.password == "secret"
+
+
+def test_database_allows_one_connection(alice: User) -> None:
+    make_connection(alice)
+    with pytest.raises(IntegrityError):
+        make_connection(alice)
+
+
+def test_password_is_encrypted_in_the_database(alice: User) -> None:
+    make_connection(alice)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT password FROM carddav_connection")
+        assert "secret" not in cursor.fetchone()[0]
