@@ -46,7 +46,7 @@ def test_client_address_is_blocked_after_ten_failures(browser: Client, alice: Us
         browser.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD}, REMOTE_ADDR="203.0.113.1")
 
 
-def test_account_is_blocked_after_fifty_failures_except_for_known_browsers(browser: Client, alice: User) -> None:
+def test_account_is_blocked_after_fifty_failures_except_for_sign_in_devices(browser: Client, alice: User) -> None:
     own = Client()
     own.ok("POST", "/api/auth/login", {"email": alice.email, "password": PASSWORD})
     for host in range(1, 6):
@@ -135,7 +135,7 @@ def test_device_cookie_is_valid_only_for_its_account(browser: Client, alice: Use
     assert browser.cookies["known_device"].value == device_cookie
 
 
-def test_failures_at_the_same_address_do_not_block_a_known_browser(browser: Client, alice: User) -> None:
+def test_failures_at_the_same_address_do_not_block_a_sign_in_device(browser: Client, alice: User) -> None:
     login(browser, alice)
     assert fail(Client(), "nobody@example.org", 11, "127.0.0.1")[-1] == 429
     assert login(browser, alice) == 200

@@ -384,14 +384,6 @@ def test_providers_are_listed(browser: Client, provider: Provider, settings: Any
     browser.ok("GET", "/api/auth/oidc/start", status=404)
 
 
-def test_an_account_without_a_password_is_deleted_without_one(browser: Client, provider: Provider) -> None:
-    sign_in(browser, provider)
-    csrf = browser.ok("GET", "/api/auth/csrf")["csrfToken"]
-    browser.ok("DELETE", "/api/user/delete", {"confirmationText": "DELETE"}, HTTP_X_CSRFTOKEN=csrf)
-    assert not User.objects.exists()
-    assert not OidcIdentity.unscoped.exists()
-
-
 def test_started_sign_ins_are_rate_limited_per_client_address(browser: Client, provider: Provider) -> None:
     with time_machine.travel(dt.datetime(2026, 5, 1, tzinfo=dt.UTC), tick=False):
         statuses = {browser.call("GET", "/api/auth/oidc/start").status_code for _ in range(60)}
