@@ -27,7 +27,7 @@ from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_ca
 from carddav.sync.push_plan import unsent_mappings
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
-from people.importing.groups import CategoryGroups
+from people.contents.groups import CategoryGroups
 from people.importing.matches import uid_spellings
 from people.services.groups import put_members
 from people.vcard import Card, VCardError, read_resource

@@ -14,11 +14,11 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.fields import LISTS, SCALARS, Fields, card_date, column_value, local_fields
+from people.contents.groups import CategoryGroups
 from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
 from people.fields.card_lines import with_unmapped_lines
 from people.fields.cards import card_of, put_card
-from people.importing.groups import CategoryGroups
 from people.models import Group, ImportantDate, Membership, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files, read_photo
@@ -87,7 +87,8 @@ def load_local_contacts(owner: User, person_ids: Collection[UUID]) -> dict[UUID,
     keys = list(person_ids)
     contacts: dict[UUID, LocalContact] = {}
     for start in range(0, len(keys), _BATCH_SIZE):
-        contacts |= _load_batch(owner, keys[start : start + _BATCH_SIZE])
+        batch = keys[start : start + _BATCH_SIZE]
+        contacts |= local_contacts_of(owner, people_of_contacts.instances(owner_id=owner.pk, person_ids=batch))
     return contacts
 
 
@@ -96,14 +97,16 @@ def load_local_contact(owner: User, person_id: UUID) -> LocalContact:
     return load_local_contacts(owner, [person_id])[person_id]
 
 
-def _load_batch(owner: User, keys: list[UUID]) -> dict[UUID, LocalContact]:
-    people: list[Person] = people_of_contacts.instances(owner_id=owner.pk, person_ids=keys)
+def local_contacts_of(owner: User, people: Sequence[Person]) -> dict[UUID, LocalContact]:
+    """People who have been read, with their dates and groups."""
     dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-    for row in dates_of_contacts.instances(owner_id=owner.pk, person_ids=keys):
-        dates[row.person_id].append(row)
     groups: dict[UUID, list[tuple[UUID, str]]] = defaultdict(list)
-    for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=keys):
-        groups[person_id].append((group_id, name))
+    for start in range(0, len(people), _BATCH_SIZE):
+        keys = [person.pk for person in people[start : start + _BATCH_SIZE]]
+        for row in dates_of_contacts.instances(owner_id=owner.pk, person_ids=keys):
+            dates[row.person_id].append(row)
+        for person_id, group_id, name in groups_of_contacts.values(owner_id=owner.pk, person_ids=keys):
+            groups[person_id].append((group_id, name))
     return {person.pk: build_contact(person, dates[person.pk], groups[person.pk]) for person in people}
 
 

@@ -11,10 +11,11 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
+from people.contents.groups import CategoryGroups
 from people.dates import schedule
 from people.field_table import CARD_DATE_KEYS
 from people.fields.cards import put_card
-from people.importing.groups import CategoryGroups, awaiting_groups, forget_awaited
+from people.importing.groups import awaiting_groups, forget_awaited
 from people.importing.log import ImportLog
 from people.importing.matches import Candidates, DryRunState, Item, PersonMatch, uid_key
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome

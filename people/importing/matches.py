@@ -17,11 +17,11 @@ from django.db.models import Q
 from accounts.models import User
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import Text
+from people.contents.contact import local_contacts_of
 from people.duplicates.keys import email_key
 from people.duplicates.phones import phone_keys
-from people.fields.cards import card_of
 from people.importing.receipts import RecordOutcome
-from people.models import ImportantDate, LookupKey, Membership, Person
+from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
 from people.vcard import Card, CardDate, CardResult
@@ -216,8 +216,8 @@ class Candidates:
             for key, person in changed.items():
                 remembered[key].person = person
             people = {key: person for key, person in people.items() if key not in self.dry_run.people}
-        for match in self._build_matches(people):
-            self.add(match)
+        for contact in local_contacts_of(self.owner, [people[key] for key in sorted(people)]).values():
+            self.add(PersonMatch(contact.person, contact.card, contact.card, rows=contact.dates))
         for match in remembered.values():
             self.add(match)
 
@@ -291,20 +291,6 @@ class Candidates:
         for found in (namesakes, nameless):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
         return people
-
-    def _build_matches(self, people: dict[UUID, Person]) -> Iterable[PersonMatch]:
-        """Yield the people with their cards, ordered by id."""
-        dates: dict[UUID, list[ImportantDate]] = defaultdict(list)
-        groups: dict[UUID, list[str]] = defaultdict(list)
-        if people:
-            for row in ImportantDate.objects.owned_by(self.owner).active().filter(person__in=people).order_by("id"):
-                dates[row.person_id].append(row)
-            memberships = Membership.objects.owned_by(self.owner).filter(person__in=people, group__deleted_at=None)
-            for person_id, name in memberships.order_by("id").values_list("person_id", "group__name"):
-                groups[person_id].append(name)
-        for key in sorted(people):
-            card = card_of(people[key], dates[key], groups[key])
-            yield PersonMatch(people[key], card, card, rows=dates[key])
 
 
 def _add_to_bucket(bucket: list[PersonMatch], match: PersonMatch) -> None:

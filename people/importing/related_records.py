@@ -20,7 +20,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
 from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import Text, define_text
-from people.extensions import EXTENSIONS, ImportedRelationship, RelationshipTypeSpec
+from people.extensions import EXTENSIONS, ImportedRelationship
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
 from people.importing.sources.records import (
@@ -72,10 +72,7 @@ class RelatedRecords:
 
     def create_types(self) -> dict[str, UUID]:
         """Return the ids of the relationship types of the file, by name; creates the missing ones."""
-        needed = [
-            RelationshipTypeSpec(kind.name, kind.label, kind.inverse, kind.inverse_label)
-            for kind in self.source.relationship_types()[:MAX_TYPES]
-        ]
+        needed = self.source.relationship_types()[:MAX_TYPES]
         found: dict[str, UUID] = {}
         if needed:
             with account_write(self.owner):

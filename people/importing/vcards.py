@@ -24,6 +24,7 @@ from people.importing.groups import GroupCards
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.matches import ConvertedPhoto, DryRunState, Item
 from people.importing.receipts import ERROR, NOT_TRIED, SKIPPED, UNDONE, RecordOutcome
+from people.importing.sources.drafts import RecordResult
 from people.models.account_counts import StorageLimitError
 from people.photos.containers import PictureRefusedError
 from people.photos.files import upload_photo
@@ -116,8 +117,9 @@ class _Session:
     def read(self, result: CardResult) -> Item | RecordOutcome:
         if result.card is None:
             return RecordOutcome(result.index, result.name, ERROR, remarks=(result.error,) if result.error else ())
-        columns, reminders = getattr(result, "columns", {}), getattr(result, "reminders", {})
-        item = Item(result, result.card, remarks=list(result.warnings), columns=columns, reminders=reminders)
+        item = Item(result, result.card, remarks=list(result.warnings))
+        if isinstance(result, RecordResult):
+            item.columns, item.reminders = result.columns, result.reminders
         for day in result.card.important_dates:
             if day.type == DateType.BIRTHDAY and not day.year_unknown and day.date > self.today:
                 item.remarks.append(_FUTURE_BIRTHDAY.format(date=day.date.isoformat()))

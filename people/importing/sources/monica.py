@@ -11,6 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import Text, define_text
+from people.extensions import RelationshipTypeSpec
 from people.importing.receipts import CONTACT, TOO_MANY_RECORDS
 from people.importing.sources import monica_entries as entries
 from people.importing.sources.days import DateColumns
@@ -31,7 +32,6 @@ from people.importing.sources.records import (
     RELATED_MISSING,
     InteractionRecord,
     RelationshipRecord,
-    RelationshipTypeRecord,
     build_custom_type,
 )
 from people.importing.sources.tables import MAX_ROWS
@@ -158,7 +158,7 @@ class Monica:
                 draft.warn(RELATED_MISSING)
             yield draft.build_result(index, key=key)
 
-    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
+    def relationship_types(self) -> Sequence[RelationshipTypeSpec]:
         inverses = self._find_inverses()
         return [_map_type(name, inverses.get(name, "")) for name in inverses]
 
@@ -273,11 +273,11 @@ def open_monica(owner: User, file: BinaryIO, now: dt.datetime) -> Monica:
     return Monica(owner, account, now)
 
 
-def _map_type(name: str, inverse: str) -> RelationshipTypeRecord:
+def _map_type(name: str, inverse: str) -> RelationshipTypeSpec:
     """Map a type by its name in Monica. `inverse` is the name of its inverse, used only for the user's own types."""
     if found := _TYPES.get(name):
         label, *back = found[1:]
-        return RelationshipTypeRecord(
+        return RelationshipTypeSpec(
             name=found[0], label=label, inverse=back[0] if back else "", inverse_label=back[1] if back else ""
         )
     return build_custom_type(name, name, inverse, inverse)

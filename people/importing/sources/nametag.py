@@ -10,6 +10,7 @@ from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.entries import ENTRY_KEYS
+from people.extensions import RelationshipTypeSpec
 from people.importing.receipts import PERSON, TOO_MANY_RECORDS
 from people.importing.sources.columns import set_person_column
 from people.importing.sources.days import DateColumns
@@ -28,7 +29,6 @@ from people.importing.sources.records import (
     LEFT_OUT,
     InteractionRecord,
     RelationshipRecord,
-    RelationshipTypeRecord,
     build_custom_type,
 )
 from people.importing.sources.tables import MAX_ROWS
@@ -79,7 +79,7 @@ class Nametag:
             self._fill_draft(draft, person)
             yield draft.build_result(index, key=key)
 
-    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
+    def relationship_types(self) -> Sequence[RelationshipTypeSpec]:
         """The listed types, and types that only people refer to."""
         types_by_name = dict(self.by_name)
         for person in get_objects(self.document, "people"):
@@ -126,7 +126,7 @@ class Nametag:
                 found.append((name, LEFT_OUT.format(count=count)))
         return found
 
-    def _build_type(self, kind: JsonMapping) -> RelationshipTypeRecord:
+    def _build_type(self, kind: JsonMapping) -> RelationshipTypeSpec:
         """Build the type with its inverse from the list of types, because a relationship only names its type."""
         full_type = self.by_name.get(get_text(kind, "name"), kind)
         inverse = self.kinds.get(get_text(full_type, "inverseId"), {})

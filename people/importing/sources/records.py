@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contacts_project.kernel.texts import Text, define_text
+from people.extensions import RelationshipTypeSpec
 from people.importing.sources.drafts import RecordResult
 
 JOURNAL_ENTRIES = define_text("noun_journal_entries", "journal entries")
@@ -42,31 +43,21 @@ class InteractionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipTypeRecord:
-    """A relationship type. `inverse` is empty if the type is its own inverse."""
-
-    name: str
-    label: str
-    inverse: str = ""
-    inverse_label: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RelationshipRecord:
     """The person with the key `key` is the `type` of the person with the key `related`."""
 
     key: str
     related: str
-    type: RelationshipTypeRecord | None
+    type: RelationshipTypeSpec | None
     notes: str = ""
 
 
-def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeRecord:
+def build_custom_type(name: str, label: str, inverse: str, inverse_label: str) -> RelationshipTypeSpec:
     """Build a type that the user of another product has created, within our limits."""
     key, back = _build_type_name(name), _build_type_name(inverse)
     if not back or back == key:
-        return RelationshipTypeRecord(name=key, label=_clean_name(label) or key)
-    return RelationshipTypeRecord(
+        return RelationshipTypeSpec(name=key, label=_clean_name(label) or key)
+    return RelationshipTypeSpec(
         name=key, label=_clean_name(label) or key, inverse=back, inverse_label=_clean_name(inverse_label) or back
     )
 
@@ -87,7 +78,7 @@ class Source(Protocol):
     def people(self) -> Iterator[RecordResult]:
         """Yield the people as cards."""
 
-    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
+    def relationship_types(self) -> Sequence[RelationshipTypeSpec]:
         """The relationship types that the people and relationships of the file name."""
 
     def interactions(self) -> Iterator[InteractionRecord]:

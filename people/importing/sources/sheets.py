@@ -6,11 +6,12 @@ from typing import BinaryIO
 
 from accounts.models import User
 from contacts_project.kernel.texts import Text, define_text
+from people.extensions import RelationshipTypeSpec
 from people.importing.receipts import ROW
 from people.importing.sources.columns import fill
 from people.importing.sources.days import DateColumns, is_day
 from people.importing.sources.drafts import DAY_FIELDS, CardDraft, RecordResult
-from people.importing.sources.records import InteractionRecord, RelationshipRecord, RelationshipTypeRecord
+from people.importing.sources.records import InteractionRecord, RelationshipRecord
 from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
 from people.importing.sources.targets import BIRTHDAY_PARTS, IGNORE, ColumnTarget, read_mapping
 
@@ -45,7 +46,7 @@ class Sheet:
                 self.fill(draft, row)
                 yield draft.build_result(index)
 
-    def relationship_types(self) -> Sequence[RelationshipTypeRecord]:
+    def relationship_types(self) -> Sequence[RelationshipTypeSpec]:
         return ()
 
     def interactions(self) -> Iterator[InteractionRecord]:
