@@ -1,4 +1,4 @@
-"""The threads of a web process, which are ended in quiet times, with their connections, to return memory.
+"""The threads of a web process, which are ended in idle times, with their connections, to return memory.
 
 The C library keeps freed memory for the next allocation, and cyclic garbage waits for a full collection, which an idle
 process never runs: after a minute of mixed load the processes held 2.5 times the memory that they had held before.
@@ -92,7 +92,7 @@ LARGE_CPU_SECONDS = 0.1
 # Large requests that end within this time share one release.
 RELEASE_DELAY_SECONDS = 5
 # Without a new request for this long, threads are ended.
-QUIET_SECONDS = 8
+IDLE_SECONDS = 8
 
 _malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has it
 
@@ -127,7 +127,7 @@ class ReplaceableThreads(Protocol):
 
 
 class MemoryReleaser:
-    """Releases memory some seconds after a large request, once for all that end meanwhile, and in the next quiet time.
+    """Releases memory some seconds after a large request, once for all that end meanwhile, and in the next idle time.
 
     What lives on after a request lies between what the large request has freed, and keeps those pages: connections
     with their schema and prepared statements, serializers, the C library's cache of each thread. All of these belong to
@@ -137,7 +137,7 @@ class MemoryReleaser:
     def __init__(self, *queues: ReplaceableThreads) -> None:
         self._queues = queues
         self._is_scheduled = False
-        self._waits_for_quiet = False
+        self._waits_for_idle = False
 
     def schedule(self) -> None:
         """Must be called on the event loop."""
@@ -145,21 +145,21 @@ class MemoryReleaser:
         if not self._is_scheduled:
             self._is_scheduled = True
             loop.call_later(RELEASE_DELAY_SECONDS, self._start)
-        if not self._waits_for_quiet:
-            self._waits_for_quiet = True
-            loop.call_later(QUIET_SECONDS, self._end_threads_if_quiet, self._count_started())
+        if not self._waits_for_idle:
+            self._waits_for_idle = True
+            loop.call_later(IDLE_SECONDS, self._end_threads_if_idle, self._count_started())
 
     def _start(self) -> None:
         self._is_scheduled = False
         # In a thread: the event loop must not stop for the collection.
         asyncio.get_running_loop().run_in_executor(None, release_memory)
 
-    def _end_threads_if_quiet(self, started_before: int) -> None:
+    def _end_threads_if_idle(self, started_before: int) -> None:
         loop, started = asyncio.get_running_loop(), self._count_started()
         if started != started_before or any(queue.requests_in_threads for queue in self._queues):
-            loop.call_later(QUIET_SECONDS, self._end_threads_if_quiet, started)
+            loop.call_later(IDLE_SECONDS, self._end_threads_if_idle, started)
             return
-        self._waits_for_quiet = False
+        self._waits_for_idle = False
         loop.run_in_executor(None, end_threads, [queue.replace_pool() for queue in self._queues])
 
     def _count_started(self) -> int:

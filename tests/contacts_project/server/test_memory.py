@@ -63,10 +63,10 @@ class Caller:
         self.queue.release(self.key)
 
 
-def run_with_quiet_time(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Caller], Awaitable[None]]) -> None:
-    """Run the scenario with a quiet time of an instant. Memory is not released after a time alone."""
+def run_with_idle_time(monkeypatch: pytest.MonkeyPatch, scenario: Callable[[Caller], Awaitable[None]]) -> None:
+    """Run the scenario with an idle time of an instant. Memory is not released after a time alone."""
     monkeypatch.setattr(threads, "RELEASE_DELAY_SECONDS", 1000)
-    monkeypatch.setattr(threads, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.05)
     caller = Caller()
 
     async def run() -> None:
@@ -88,7 +88,7 @@ async def wait_until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_all_idle_threads_end_with_their_connections_in_the_next_quiet_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_idle_threads_end_with_their_connections_in_the_next_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario(caller: Caller) -> None:
         finish = threading.Event()
         requests = [asyncio.ensure_future(caller.request(finish)) for _ in range(2)]
@@ -102,7 +102,7 @@ def test_all_idle_threads_end_with_their_connections_in_the_next_quiet_time(monk
         await caller.request()
         assert len(caller.threads) == 3
 
-    run_with_quiet_time(monkeypatch, scenario)
+    run_with_idle_time(monkeypatch, scenario)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -119,7 +119,7 @@ def test_threads_do_not_end_while_one_of_them_runs_a_request(monkeypatch: pytest
         await request
         await wait_until(lambda: caller.queue.pool is not pool)
 
-    run_with_quiet_time(monkeypatch, scenario)
+    run_with_idle_time(monkeypatch, scenario)
 
 
 def test_threads_do_not_end_while_requests_keep_coming(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,12 +129,12 @@ def test_threads_do_not_end_while_requests_keep_coming(monkeypatch: pytest.Monke
         for _ in range(3):
             caller.queue.requests_started += 1
             started = releaser._count_started()
-            releaser._end_threads_if_quiet(started - 1)
+            releaser._end_threads_if_idle(started - 1)
             assert caller.queue.pool is pool
-        releaser._end_threads_if_quiet(caller.queue.requests_started)
+        releaser._end_threads_if_idle(caller.queue.requests_started)
         assert caller.queue.pool is not pool
 
-    run_with_quiet_time(monkeypatch, scenario)
+    run_with_idle_time(monkeypatch, scenario)
 
 
 def test_requests_with_many_bytes_or_much_cpu_time_are_large() -> None:
