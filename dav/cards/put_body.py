@@ -74,6 +74,9 @@ class PutPhoto:
         return confirm_upload(owner_id=owner_id, jpeg=self.original)
 
 
+NO_PHOTO = PutPhoto()
+
+
 def read_body(*, body: bytes, charset: str | None) -> PutCard:
     """Read the body of a PUT. Raises DavStatusError for what is no card, or more than one."""
     if len(body) > MAX_CARD_BYTES:
@@ -126,7 +129,7 @@ def without_groups(sent: PutCard) -> PutCard:
     return sent if text == sent.text else replace(sent, source=CardText(text), is_exact=False)
 
 
-def examine_photo(*, owner_id: UUID, picture: bytes | None, former: str) -> PutPhoto:
+def examine_photo(*, owner_id: UUID, picture: bytes, former: str) -> PutPhoto:
     """Compare the picture of a PUT with the one that the device has (a file name), and store it if it is new.
 
     Must be called outside of transactions. A picture that cannot be taken is a refusal, never an error: the rest of the
@@ -134,8 +137,6 @@ def examine_photo(*, owner_id: UUID, picture: bytes | None, former: str) -> PutP
     """
     from people.photos.similarity import is_copy  # noqa: PLC0415 - loads Pillow, which few requests need
 
-    if picture is None:
-        return PutPhoto()
     try:
         shown = read_photo(former) if former else None
         if shown is not None and is_copy(picture, shown):

@@ -9,28 +9,33 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.texts import define_text
 from dav.authentication import Credentials, UnauthorizedError
-from dav.cards.client_state import ClientCard, keep_former_texts, known_properties
+from dav.cards.client_state import ClientCard, keep_former_texts, known_properties, list_again, record_put_text
 from dav.cards.device_edit import DeviceEdit, read_edit, with_spelling_of
-from dav.cards.put_body import PutCard, PutPhoto
+from dav.cards.put_body import NO_PHOTO, PutCard, PutPhoto
 from dav.cards.refresh import record_changed_card, refresh_person
-from dav.cards.texts import etag_of, pack, photo_lines, with_photo_of, without_categories
+from dav.cards.texts import etag_of, pack, photo_lines, unpack, with_photo_of, without_categories
 from dav.models import BookCard
 from dav.preconditions import NAME_TAKEN, Conditions, DavStatusError, missing
 from dav.resources.book import BookResource, CardResource
+from dav.resources.uris import member_path
 from dav.services.history import record_replaced
+from dav.services.refusals import forget_refusal, record_refusal
+from dav.xml import card as card_name
+from dav.xml import href
 from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
 from people.fields.card_lines import with_unmapped_lines
+from people.importing.matches import uid_key
 from people.models import Person
 from people.photos.files import confirm_upload, delete_files
 from people.services.person_writer import PersonWriter
 from people.vcard import CardText
 from people.vcard.line_merge import without_photo
 
-UID_STAYS = define_text("dav_uid_stays", "The UID of a card stays.")
+_UID_STAYS = define_text("dav_uid_stays", "The UID of a card stays.")
 WRONG_KIND = define_text(
     "dav_wrong_kind", "The card of a person stays one of a person, that of a group one of a group."
 )
-UID_TAKEN = define_text("dav_uid_taken", "Another card has this UID.")
+_UID_TAKEN = define_text("dav_uid_taken", "Another card has this UID.")
 
 
 @contextmanager
@@ -115,18 +120,57 @@ def rename_card(row: BookCard, name: str, write: AccountWrite) -> None:
 
 @dataclass(frozen=True)
 class CardWrite:
-    """The PUT of a person's card, while it is written."""
+    """A PUT, while it is written."""
 
     device: Credentials
     write: AccountWrite
     book: BookResource
     name: str
     sent: PutCard
-    photo: PutPhoto
+    photo: PutPhoto = NO_PHOTO
 
     @property
     def owner(self) -> User:
         return self.device.owner
+
+
+def check_uid(put: CardWrite, row: BookCard) -> None:
+    """Raises DavStatusError (409) for a card that came with another UID than the one that is here."""
+    if put.sent.uid is not None and uid_key(put.sent.uid) != uid_key(row.uid):
+        path = href(member_path(put.book.path, row.name))
+        raise DavStatusError(409, card_name("no-uid-conflict"), _UID_STAYS, path)
+
+
+def uid_conflict(put: CardWrite, other: BookCard | None) -> DavStatusError:
+    """The refusal of a new card whose UID is that of another, which the device may not get (RFC 6352, 6.3.2.1)."""
+    inner = href(member_path(put.book.path, other.name)) if other else ""
+    return DavStatusError(409, card_name("no-uid-conflict"), _UID_TAKEN, inner)
+
+
+def finish_put(put: CardWrite, row: BookCard, etag_before: str, *, is_first: bool = False) -> str | None:
+    """Record what the device has, and list a card again to it that is stored otherwise. Returns the ETag if GET gives
+    the same bytes back (RFC 6352, 6.3.2.3).
+
+    `etag_before` is that of the card before the write; `is_first`: no device had the card yet.
+    """
+    device, etag, text = put.device, str(getattr(row, put.book.etag_column)), unpack(row.text)
+    shown = without_categories(text) if device.has_group_cards and not row.is_group else text
+    is_same_picture = put.sent.picture is None or put.photo.is_same
+    is_as_sent = put.sent.is_exact and is_same_picture and shown == put.sent.marked
+    if is_as_sent:
+        record_put_text(device, row, etag, None, is_first=is_first)
+    else:
+        if etag == etag_before:
+            list_again(device, row, etag=etag, revision=put.write.revision)
+        sent = put.sent.text
+        record_put_text(device, row, etag_of(sent, row.shown_photo), pack(sent), is_first=is_first)
+    path = member_path(put.book.path, put.name)
+    if put.photo.refusal:
+        record_refusal(device, path, put.photo.refusal, person_id=row.person_id)
+    else:
+        forget_refusal(device, path)
+    is_visible = device.has_group_cards or not row.is_group
+    return CardResource(put.book, row).etag if is_as_sent and is_visible else None
 
 
 def apply_edit(

@@ -10,30 +10,28 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.errors import DomainError, PlanLimitError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.authentication import Credentials
-from dav.cards.client_state import ClientCard, find_client_card, list_again, record_properties, record_put_text
+from dav.cards.client_state import ClientCard, find_client_card, record_properties
 from dav.cards.device_edit import names_in
-from dav.cards.put_body import PutCard, PutPhoto, examine_photo, with_uid, without_groups
+from dav.cards.put_body import NO_PHOTO, PutCard, PutPhoto, examine_photo, with_uid, without_groups
 from dav.cards.refresh import advance_book, refresh_people, store_new
-from dav.cards.texts import etag_of, pack, unpack, with_photo_of, without_categories
+from dav.cards.texts import unpack, with_photo_of
 from dav.models import Book, BookCard, BookCardQuerySet
 from dav.preconditions import Conditions, DavStatusError
-from dav.resources.book import BookResource, CardResource, find_named_row
-from dav.resources.uris import member_path
+from dav.resources.book import BookResource, find_named_row
 from dav.selection import active_group_ids, only_selected, record_selected
 from dav.services.card_write import (
-    UID_STAYS,
-    UID_TAKEN,
     WRONG_KIND,
     CardWrite,
     apply_edit,
+    check_uid,
     device_write,
+    finish_put,
     member_of,
     rename_card,
     set_text,
+    uid_conflict,
 )
-from dav.services.refusals import forget_refusal, record_refusal
 from dav.xml import card as card_name
-from dav.xml import href
 from people.contents.contact import create_from_cards, load_local_contact, load_local_contacts
 from people.contents.fields import remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
@@ -60,7 +58,7 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
     device, owner = book.device, book.device.owner
     if device.has_group_cards:
         sent = without_groups(sent)
-    photo = PutPhoto() if sent.picture is None else _examine_photo(book, name, sent.picture, conditions)
+    photo = NO_PHOTO if sent.picture is None else _examine_photo(book, name, sent.picture, conditions)
     with device_write(book) as write:
         put = CardWrite(device, write, book, name, sent, photo)
         row = find_named_row(owner, name)
@@ -80,7 +78,7 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
         except VCardError as error:
             raise DavStatusError(403, card_name("valid-address-data"), error.text) from error
         record_properties(device, names_in(sent.source))
-        etag = _finish(put, row, etag_before, is_made=is_made)
+        etag = finish_put(put, row, etag_before, is_first=is_made)
         advance_book(owner, row)
         return member is None, etag
 
@@ -93,27 +91,6 @@ def _examine_photo(book: BookResource, name: str, picture: bytes, conditions: Co
     return examine_photo(owner_id=book.device.owner.pk, picture=picture, former=former)
 
 
-def _finish(put: CardWrite, row: BookCard, etag_before: str, *, is_made: bool) -> str | None:
-    """Remember what the device has, and tell it again of a card that is stored otherwise."""
-    etag, text = str(getattr(row, put.book.etag_column)), unpack(row.text)
-    shown = without_categories(text) if put.device.has_group_cards else text
-    is_same_picture = put.sent.picture is None or put.photo.is_same
-    is_as_sent = put.sent.is_exact and is_same_picture and shown == put.sent.marked
-    if is_as_sent:
-        record_put_text(put.device, row, etag, None, is_first=is_made)
-    else:
-        if etag == etag_before:
-            list_again(put.device, row, etag=etag, revision=put.write.revision)
-        sent = put.sent.text
-        record_put_text(put.device, row, etag_of(sent, row.shown_photo), pack(sent), is_first=is_made)
-    path = member_path(put.book.path, put.name)
-    if put.photo.refusal:
-        record_refusal(put.device, path, put.photo.refusal, person_id=row.person_id)
-    else:
-        forget_refusal(put.device, path)
-    return CardResource(put.book, row).etag if is_as_sent else None
-
-
 def _texts_of(device: Credentials, row: BookCard, conditions: Conditions) -> tuple[CardText, ClientCard]:
     """The text of the card as it is now, and what the device's card is a change of."""
     current = CardText(unpack(row.text))
@@ -123,9 +100,7 @@ def _texts_of(device: Credentials, row: BookCard, conditions: Conditions) -> tup
 def _change_card(put: CardWrite, row: BookCard, conditions: Conditions) -> BookCard:
     """Apply the change of a card that is in the book. Raises DavStatusError (412, conflicts of UIDs)."""
     current, base = _texts_of(put.device, row, conditions)
-    if put.sent.uid is not None and uid_key(put.sent.uid) != uid_key(row.uid):
-        path = href(member_path(put.book.path, row.name))
-        raise DavStatusError(409, card_name("no-uid-conflict"), UID_STAYS, path)
+    check_uid(put, row)
     if row.person_id is None:
         raise DavStatusError(403, card_name("valid-address-data"), WRONG_KIND)
     return apply_edit(put, row, current, base, with_uid(put.sent, row.uid))
@@ -194,7 +169,7 @@ def _come_again(put: CardWrite, person: Person, sent: PutCard, former: BookCard 
     refresh_people(owner, [person.pk])
     row = BookCard.objects.owned_by(owner).in_book().filter(person=person).first()
     if row is None:
-        raise _uid_conflict(put, None)
+        raise uid_conflict(put, None)
     rename_card(row, put.name, write)
     record_selected(put.device, row, write.revision)
     current, base = _texts_of(put.device, row, Conditions(None, frozenset()))
@@ -254,23 +229,18 @@ def _find_by_uid(put: CardWrite, uid: str) -> Person | None:
     card, has it."""
     spellings = sorted(uid_spellings(uid))
     if group := _group_cards(put.owner.pk, spellings).order_by("id").first():
-        raise _uid_conflict(put, group)
+        raise uid_conflict(put, group)
     people = sorted(
         Person.objects.owned_by(put.owner).filter(uid__in=spellings).order_by("id"),
         key=lambda person: (person.deleted_at is not None, -(person.deleted_at or put.write.now).timestamp()),
     )
     if people and people[0].deleted_at is None:
-        raise _uid_conflict(put, put.book.cards().filter(person=people[0]).first())
+        raise uid_conflict(put, put.book.cards().filter(person=people[0]).first())
     return people[0] if people else None
 
 
 def _group_cards(owner_id: UUID, uids: Sequence[str]) -> BookCardQuerySet:
     return BookCard.objects.owned_by(owner_id).in_book().filter(is_group=True, uid__in=uids)
-
-
-def _uid_conflict(put: CardWrite, other: BookCard | None) -> DavStatusError:
-    inner = href(member_path(put.book.path, other.name)) if other else ""
-    return DavStatusError(409, card_name("no-uid-conflict"), UID_TAKEN, inner)
 
 
 def _find_same(put: CardWrite, sent: PutCard) -> Person | None:

@@ -3,18 +3,14 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Q
-
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
-from contacts_project.kernel.ownership.account_lock import AccountWrite
 from dav.cards.client_state import (
+    ClientCard,
     find_client_card,
     keep_former_texts,
     known_properties,
-    list_again,
     record_properties,
-    record_put_text,
 )
 from dav.cards.device_edit import names_in, property_names
 from dav.cards.put_body import PutCard, with_uid
@@ -22,14 +18,20 @@ from dav.cards.refresh import record_changed_card, refresh_groups, refresh_peopl
 from dav.cards.texts import etag_of, member_keys, pack, unpack
 from dav.models import BookCard
 from dav.preconditions import Conditions, DavStatusError
-from dav.resources.book import BookResource, CardResource, find_named_row
-from dav.resources.uris import member_path
+from dav.resources.book import BookResource, find_named_row
 from dav.selection import only_people_selected, record_selected
-from dav.services.card_write import UID_STAYS, UID_TAKEN, WRONG_KIND, device_write, member_of, rename_card
+from dav.services.card_write import (
+    WRONG_KIND,
+    CardWrite,
+    check_uid,
+    device_write,
+    finish_put,
+    member_of,
+    rename_card,
+    uid_conflict,
+)
 from dav.services.history import record_left_groups
-from dav.services.refusals import forget_refusal
 from dav.xml import card as card_name
-from dav.xml import href
 from people.importing.groups import MAX_AWAITED
 from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Membership, Person
@@ -47,6 +49,7 @@ def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Condi
     """Write the card of a group. As put_card; a member that is not known here joins when its card comes."""
     device, owner = book.device, book.device.owner
     with device_write(book) as write:
+        put = CardWrite(device, write, book, name, sent)
         row = find_named_row(owner, name)
         member = member_of(book, row)
         conditions.check(*(member.etags if member else ()))
@@ -54,44 +57,33 @@ def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Condi
         try:
             if row is not None and member is not None:
                 base = find_client_card(device, row, CardText(unpack(row.text)), conditions)
-                row = _change(book, write, row, sent, base.source.text)
+                row = _change_group(put, row, base)
             else:
-                row = _create(book, write, name, sent, row)
+                row = _create_group(put, row)
         except PlanLimitError as error:
             raise DavStatusError(507, words=error.message) from error
         record_properties(device, names_in(sent.source))
         row.refresh_from_db()
-        is_as_sent = sent.is_exact and unpack(row.text) == sent.marked
-        if is_as_sent:
-            record_put_text(device, row, row.etag, None)
-        else:
-            if row.etag == etag_before:
-                list_again(device, row, etag=row.etag, revision=write.revision)
-            record_put_text(device, row, etag_of(sent.text, ""), pack(sent.text))
-        forget_refusal(device, member_path(book.path, name))
-        shown = CardResource(book, row)
-    return member is None, shown.etag if is_as_sent and device.has_group_cards else None
+        return member is None, finish_put(put, row, etag_before)
 
 
-def _change(book: BookResource, write: AccountWrite, row: BookCard, sent: PutCard, base: str) -> BookCard:
-    if sent.uid is not None and uid_key(sent.uid) != uid_key(row.uid):
-        path = href(member_path(book.path, row.name))
-        raise DavStatusError(409, card_name("no-uid-conflict"), UID_STAYS, path)
+def _change_group(put: CardWrite, row: BookCard, base: ClientCard) -> BookCard:
+    check_uid(put, row)
     if row.group_id is None:
         raise DavStatusError(403, card_name("valid-address-data"), WRONG_KIND)
-    group = Group.objects.find_active(book.device.owner.pk, row.group_id)
-    _apply(book, write, row, group, with_uid(sent, row.uid), set(member_keys(base)))
+    group = Group.objects.find_active(put.owner.pk, row.group_id)
+    _apply(put, row, group, with_uid(put.sent, row.uid), set(member_keys(base.source.text)))
     return row
 
 
-def _create(book: BookResource, write: AccountWrite, name: str, sent: PutCard, former: BookCard | None) -> BookCard:
+def _create_group(put: CardWrite, former: BookCard | None) -> BookCard:
     """Make the group of a new card; or find it again, in the trash by its UID, or by its name."""
-    device, owner = book.device, book.device.owner
-    sent = sent if sent.uid else with_uid(sent, name.removesuffix(".vcf") or name)
+    owner, write = put.owner, put.write
+    sent = put.sent if put.sent.uid else with_uid(put.sent, put.name.removesuffix(".vcf") or put.name)
     uid, spellings = str(sent.uid), uid_spellings(str(sent.uid))
-    other = BookCard.objects.owned_by(owner).in_book().filter(Q(uid__in=spellings)).first()
+    other = BookCard.objects.owned_by(owner).in_book().filter(uid__in=spellings).first()
     if other is not None:
-        raise DavStatusError(409, card_name("no-uid-conflict"), UID_TAKEN, href(member_path(book.path, other.name)))
+        raise uid_conflict(put, other)
     title = sent.card.full_name[:_MAX_NAME]
     group = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).first()
     cards = BookCard.objects.owned_by(owner).filter(is_group=True).select_related("group")
@@ -101,25 +93,23 @@ def _create(book: BookResource, write: AccountWrite, name: str, sent: PutCard, f
         former.delete()
     if deleted is not None and found is not None:
         # Before it comes back, since devices know already that the former name is gone.
-        rename_card(deleted, name, write)
+        rename_card(deleted, put.name, write)
         group = restore_group(group=found, now=write.now)
     if group is None:
         group = create_group(owner=owner, data={"name": title}, people=(), now=write.now)
     refresh_groups(owner, [group.pk])
     row = BookCard.objects.owned_by(owner).in_book().get(group=group)
-    rename_card(row, name, write)
+    rename_card(row, put.name, write)
     row.uid = uid
     row.save(update_fields=["uid"])
-    record_selected(device, row, write.revision)
-    _apply(book, write, row, group, sent, set())
+    record_selected(put.device, row, write.revision)
+    _apply(put, row, group, sent, set())
     return row
 
 
-def _apply(
-    book: BookResource, write: AccountWrite, row: BookCard, group: Group, sent: PutCard, base: Collection[str]
-) -> None:
+def _apply(put: CardWrite, row: BookCard, group: Group, sent: PutCard, base: Collection[str]) -> None:
     """Write name and members; `base` are the keys of the members that the device had before."""
-    device, owner = book.device, book.device.owner
+    device, owner, write = put.device, put.owner, put.write
     title = sent.card.full_name[:_MAX_NAME]
     others = Group.objects.owned_by(owner).active().filter(name_key=group_key(title)).exclude(pk=group.pk)
     # Where another group has the name this one keeps its own, and the device is told.

@@ -10,9 +10,11 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from dav.models import BookCard, ReplacedValue
 from people.importing.matches import uid_key
 from people.models import AwaitedMember, Group, Person
+from people.vcard import fold
 from tests.builders import set_plan_limits
 from tests.client import client_of
 from tests.dav.devices import Device, group_devices
+from tests.dav.test_photos import encoded, photo_line, scene
 
 __all__ = ["group_devices"]
 
@@ -238,3 +240,12 @@ def test_the_plan_limits_groups(apple: Device, settings: Any) -> None:
     refused = apple.put("g.vcf", group_text("Engines"))
     assert refused.status_code == 507
     assert b"group" in refused.content
+
+
+def test_a_picture_of_a_group_is_left_out_and_the_device_reads_the_card(apple: Device) -> None:
+    picture = photo_line(encoded(scene()), "PNG").replace("\r\n ", "").strip()
+    sent = group_text("Family", "Ada").replace("REV:", f"{fold(picture)}REV:")
+    made = apple.put("g.vcf", sent)
+    assert (made.status_code, "ETag" in made) == (201, False)
+    assert "PHOTO" not in apple.text("g.vcf")
+    assert members_in(apple.text("g.vcf")) == {"Ada"}
