@@ -143,7 +143,7 @@ def _discover_book(connection: Connection, session: DavSession, gone_error: Book
     # The login goes to the new host only if discovery names it.
     moved_to = gone_error.location if isinstance(gone_error, BookMovedError) else ""
     try:
-        found = discover(
+        discovery = discover(
             session,
             provider=connection.provider,
             stored=moved_to or connection.book_url,
@@ -153,9 +153,9 @@ def _discover_book(connection: Connection, session: DavSession, gone_error: Book
         if not moved_to:
             raise gone_error or error from None
         raise BookGoneError(UNTRUSTED_REDIRECT_MESSAGE.format(address=moved_to), status=404) from None
-    connection.principal_url, connection.home_urls = found.principal_url, list(found.home_urls)
-    connection.book_url, connection.book_name = found.book.url, found.book.name[:255]
-    connection.caps = found.book.caps.to_json()
+    connection.principal_url, connection.home_urls = discovery.principal_url, list(discovery.home_urls)
+    connection.book_url, connection.book_name = discovery.book.url, discovery.book.name[:255]
+    connection.caps = discovery.book.caps.to_json()
 
 
 def _save_capabilities(connection: Connection, book: AddressBook) -> None:

@@ -96,10 +96,10 @@ def import_pending(
     # Only large imports occupy one of the process's places for imports.
     with IMPORTS.hold(owner.pk) if len(row_ids) > _BATCH_SIZE else nullcontext():
         _import_rows(job, [key for key in row_ids if key in uploaded], partial(_import_uploaded, job))
-        found = [key for key in row_ids if key not in uploaded]
-        if found and Connection.objects.owned_by(owner).exists():
+        on_server = [key for key in row_ids if key not in uploaded]
+        if on_server and Connection.objects.owned_by(owner).exists():
             with locked_connection(owner) as context:
-                _import_rows(job, found, partial(_import_found, job, context))
+                _import_rows(job, on_server, partial(_import_found, job, context))
                 apply_group_cards(context)
     if job.not_tried:
         job.report.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
@@ -138,8 +138,8 @@ def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]
             continue
         if not row.href:  # of an uploaded file
             card = without_google_groups(card)
-        fetched = RemoteCard(row.href or "", row.href_key, row.etag, row.raw)
-        rows.append(_load_row_picture(job, _ImportRow(row, NewCard(fetched, card))))
+        remote_card = RemoteCard(row.href or "", row.href_key, row.etag, row.raw)
+        rows.append(_load_row_picture(job, _ImportRow(row, NewCard(remote_card, card))))
     return rows
 
 
@@ -195,13 +195,13 @@ def _import_found(job: _ImportJob, context: SyncContext, rows: list[_ImportRow])
 def _defer_pictures(context: SyncContext, rows: list[_ImportRow]) -> None:
     """Queue the cards in Todo: the next run fetches them, and the empty base makes it see the picture as new. Must be
     called inside the write."""
-    keys = [row.new.fetched.key for row in rows]
+    keys = [row.new.remote_card.key for row in rows]
     for mapping in Mapping.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys):
         mapping.base_remote["photo"] = None
         mapping.save(update_fields=["base_remote", "updated_at"])
     Todo.objects.bulk_create(
         Todo(owner=context.owner, connection=context.connection, href=card.href, href_key=card.key, etag=card.etag)
-        for card in (row.new.fetched for row in rows)
+        for card in (row.new.remote_card for row in rows)
     )
 
 

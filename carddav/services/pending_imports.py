@@ -58,8 +58,8 @@ class _UploadBatch:
         self.replaced: list[PendingImport] = []
 
     def store(self) -> list[RecordOutcome]:
-        found = [card.card.uid for card in self.cards if card.card and card.card.uid]
-        uids = {spelling for uid in found for spelling in uid_spellings(uid)}
+        card_uids = [card.card.uid for card in self.cards if card.card and card.card.uid]
+        uids = {spelling for uid in card_uids for spelling in uid_spellings(uid)}
         pending = PendingImport.objects.owned_by(self.owner)
         self.by_uid = {uid_key(row.uid or ""): row for row in pending.filter(uid__in=uids, href=None).defer("raw")}
         digests = [hash_text(card.text) for card in self.cards]

@@ -60,11 +60,11 @@ def start_run(*, owner: User, trigger: str, dry_run: bool = False, confirm: bool
     except AccountGoneError:
         raise MissingError from None
     except IntegrityError:  # a concurrent request has created the run
-        found = _open_run(connection, now, is_dry=is_dry)
-        if found is None:
+        other = _open_run(connection, now, is_dry=is_dry)
+        if other is None:
             get_connection(owner)  # MissingError if the connection was removed meanwhile
             raise
-        return found
+        return other
 
 
 def retry_held_back(*, owner: User, person_id: UUID, now: dt.datetime) -> Run:

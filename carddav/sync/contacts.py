@@ -158,7 +158,7 @@ def load_open_conflict(context: SyncContext, mapping: Mapping) -> Conflict | Non
     return Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None).first()
 
 
-def merge_contact(context: SyncContext, mapping_id: UUID, fetched: tuple[RemoteCard, Card] | None = None) -> None:
+def merge_contact(context: SyncContext, mapping_id: UUID, newest: tuple[RemoteCard, Card] | None = None) -> None:
     """Merge a mapped contact with a card that was fetched and read, or with its card as last fetched.
 
     Raises VCardError if that cannot be read. The person is read inside the transaction, so that an edit made meanwhile
@@ -167,17 +167,17 @@ def merge_contact(context: SyncContext, mapping_id: UUID, fetched: tuple[RemoteC
     unlocked = load_mapping(context, mapping_id)
     if unlocked is None:
         return
-    found, card = fetched or (None, read_card(unlocked.remote_raw)[0])
+    remote_card, card = newest or (None, read_card(unlocked.remote_raw)[0])
     picture = load_changed_picture(context, card, unlocked.base_remote)
 
     def read() -> ContactState | None:
         # The picture was loaded without the lock: if the stored card was replaced meanwhile, its old text must not be
         # merged.
         mapping = load_mapping(context, mapping_id)
-        if mapping is None or (found is None and mapping.remote_raw != unlocked.remote_raw):
+        if mapping is None or (remote_card is None and mapping.remote_raw != unlocked.remote_raw):
             return None
-        if found is not None:
-            mapping.keep_text(found.text, found.etag, card.uid)
+        if remote_card is not None:
+            mapping.keep_text(remote_card.text, remote_card.etag, card.uid)
         return read_state(context, mapping, card, picture)
 
     context.decide(read, partial(plan_contact_now, context), partial(apply_state, context))
@@ -213,12 +213,12 @@ def apply_state(context: SyncContext, write: AccountWrite, state: ContactState, 
     _apply_merge(context, write, state, sync_plan.merge, record)
 
 
-def merge_or_report(context: SyncContext, mapping_id: UUID, fetched: RemoteCard) -> bool:
+def merge_or_report(context: SyncContext, mapping_id: UUID, remote_card: RemoteCard) -> bool:
     """Merge the fetched card; False, and an error of the run that names it, if it cannot be read."""
     try:
-        merge_contact(context, mapping_id, (fetched, read_resource(fetched.text)[0]))
+        merge_contact(context, mapping_id, (remote_card, read_resource(remote_card.text)[0]))
     except VCardError as error:
-        context.tally.add_error(CARD_PROBLEM.format(href=fetched.href, reason=error.text))
+        context.tally.add_error(CARD_PROBLEM.format(href=remote_card.href, reason=error.text))
         return False
     return True
 
@@ -271,17 +271,17 @@ def _agreed_bases(
 
 
 def _update_field_conflict(
-    context: SyncContext, mapping: Mapping, found: tuple[FieldConflict, ...], record: Conflict | None
+    context: SyncContext, mapping: Mapping, conflicts: tuple[FieldConflict, ...], record: Conflict | None
 ) -> None:
     """Store the fields that are in conflict in the contact's one open record; close it if none is."""
-    if not found:
+    if not conflicts:
         # An imported conflict may be of a deleted card: the card was found, so nothing is left to decide.
         if record is not None and (record.kind == ConflictKind.FIELDS or record.mapping_id is None):
             close_conflict(context, mapping)
         return
     fields = [
         {"field": conflict.field, "base": conflict.base, "local": conflict.local, "remote": conflict.remote}
-        for conflict in found
+        for conflict in conflicts
     ]
     if record is None:
         record = Conflict(owner=context.owner, connection=context.connection, person_id=mapping.person_id)

@@ -184,19 +184,21 @@ def delete_cards(context: SyncContext) -> None:
     if not tombstones:
         return
     context.report_progress("pushing", _DELETING.format(count=len(tombstones)), 0, len(tombstones))
-    for number, found in enumerate(context.book.fetch(list(tombstones))):
+    for number, result in enumerate(context.book.fetch(list(tombstones))):
         context.report_progress("pushing", _DELETING.format(count=len(tombstones)), number, len(tombstones))
-        tombstone = tombstones[found.href]
-        if isinstance(found, Missing):
+        tombstone = tombstones[result.href]
+        if isinstance(result, Missing):
             context.act(partial(_finish_card_deletion, context, tombstone))
-        elif isinstance(found, RemoteCard):
-            _delete_card(context, tombstone, found)
+        elif isinstance(result, RemoteCard):
+            _delete_card(context, tombstone, result)
 
 
-def _delete_card(context: SyncContext, tombstone: Tombstone, found: RemoteCard) -> None:
-    remote = SideState.CHANGED if _is_edited_remotely(tombstone.remote_raw, found.text) else SideState.UNCHANGED
+def _delete_card(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard) -> None:
+    remote = SideState.CHANGED if _is_edited_remotely(tombstone.remote_raw, remote_card.text) else SideState.UNCHANGED
     sync_plan = plan_card_deletion(remote, can_ask=_can_ask(context, tombstone))
-    context.carry_out(lambda: [sync_plan], partial(_delete_as_planned, context, tombstone, found, sync_plan.action))
+    context.carry_out(
+        lambda: [sync_plan], partial(_delete_as_planned, context, tombstone, remote_card, sync_plan.action)
+    )
 
 
 def _can_ask(context: SyncContext, tombstone: Tombstone) -> bool:
@@ -210,22 +212,22 @@ def _mapping_of(context: SyncContext, tombstone: Tombstone) -> Mapping | None:
     return rows.filter(href_key=tombstone.href_key).first()
 
 
-def _delete_as_planned(context: SyncContext, tombstone: Tombstone, found: RemoteCard, action: SyncAction) -> None:
+def _delete_as_planned(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard, action: SyncAction) -> None:
     if action is SyncAction.CONFLICT_LOCAL_DELETED:
-        _open_local_deleted_conflict(context, tombstone, found)
+        _open_local_deleted_conflict(context, tombstone, remote_card)
         return
     # If-Match with the ETag just read: an edit made since then is not deleted unseen.
-    written = context.book.delete(found.href, found.etag)
+    written = context.book.delete(remote_card.href, remote_card.etag)
     if written.outcome in {WriteOutcome.DONE, WriteOutcome.GONE}:
         _finish_card_deletion(context, tombstone)
         context.tally.updated_remotely += written.outcome is WriteOutcome.DONE
     elif written.outcome is WriteOutcome.CHANGED:
-        newest = context.book.get_readable(found.href)
+        newest = context.book.get_readable(remote_card.href)
         if isinstance(newest, RemoteCard):
             _open_local_deleted_conflict(context, tombstone, newest)
     # UNKNOWN and LOCKED leave the tombstone in TO_DELETE: the next run asks again.
     elif written.outcome not in {WriteOutcome.UNKNOWN, WriteOutcome.LOCKED}:
-        context.tally.add_error(_NOT_DELETED.format(href=found.href, reason=written.message or ""))
+        context.tally.add_error(_NOT_DELETED.format(href=remote_card.href, reason=written.message or ""))
 
 
 def _is_edited_remotely(before: str, now: str) -> bool:
@@ -247,14 +249,14 @@ def _finish_card_deletion(context: SyncContext, tombstone: Tombstone) -> None:
         context.record_remote_write()
 
 
-def _open_local_deleted_conflict(context: SyncContext, tombstone: Tombstone, found: RemoteCard) -> None:
+def _open_local_deleted_conflict(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard) -> None:
     with context.write():
         # KEPT: the next runs must not delete the card before the user has decided.
-        tombstone.etag, tombstone.remote_raw, tombstone.state = found.etag, found.text, TombstoneState.KEPT
+        tombstone.etag, tombstone.remote_raw, tombstone.state = remote_card.etag, remote_card.text, TombstoneState.KEPT
         tombstone.save()
         mapping = _mapping_of(context, tombstone)
         if mapping is not None:
-            mapping.keep_text(found.text, found.etag, mapping.uid)
+            mapping.keep_text(remote_card.text, remote_card.etag, mapping.uid)
             mapping.save()
-            is_new = open_conflict(context, mapping, ConflictKind.LOCAL_DELETED, found.text, found.etag)
+            is_new = open_conflict(context, mapping, ConflictKind.LOCAL_DELETED, remote_card.text, remote_card.etag)
             context.tally.conflicts += is_new

@@ -63,54 +63,54 @@ class IncomingCards:
         self.total += total
         failed: dict[str, ListingEntry] = {}
         keys = {entry.href: key for key, entry in entries.items()}
-        for number, found in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
+        for number, result in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
             self.context.report_progress("fetching", _FETCHING.format(count=total), number, total)
-            if isinstance(found, RemoteCard):
-                self.apply(found)
-            elif isinstance(found, Unreadable):
+            if isinstance(result, RemoteCard):
+                self.apply(result)
+            elif isinstance(result, Unreadable):
                 self.received += 1
-                failed[found.key] = entries[keys[found.href]]
-                self.context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=found.message))
+                failed[result.key] = entries[keys[result.href]]
+                self.context.tally.add_error(CARD_PROBLEM.format(href=result.href, reason=result.message))
         self.flush()
         done = [key for key in self.index.todo if key not in failed]
         self.context.act(partial(self._save_todos, failed, done))
 
-    def apply(self, found: RemoteCard) -> None:
+    def apply(self, remote_card: RemoteCard) -> None:
         self.received += 1
         self.total = max(self.total, self.received)  # a card that the listing did not name
-        row = self.index.cards.get(found.key)
+        row = self.index.cards.get(remote_card.key)
         try:
-            card, _ = read_resource(found.text)
+            card, _ = read_resource(remote_card.text)
         except VCardError as error:
-            self.context.readable[found.key] = False
-            self._store_unreadable(found, error.text)
+            self.context.readable[remote_card.key] = False
+            self._store_unreadable(remote_card, error.text)
             return
-        self.context.readable[found.key] = True
-        if found.key in self.index.other_keys and not card.is_group:
+        self.context.readable[remote_card.key] = True
+        if remote_card.key in self.index.other_keys and not card.is_group:
             # It can be read now, or is no group card any more.
             other_cards = OtherCard.objects.owned_by(self.context.owner).filter(connection=self.context.connection)
-            self.context.act(other_cards.filter(href_key=found.key).delete)
+            self.context.act(other_cards.filter(href_key=remote_card.key).delete)
         if card.is_group:
-            self.context.act(partial(self._store_group, found, card))
+            self.context.act(partial(self._store_group, remote_card, card))
         elif row is None or row.kind == "other":
-            self.new.append(NewCard(found, card))
+            self.new.append(NewCard(remote_card, card))
             if len(self.new) >= _BATCH_SIZE:
                 self.flush()
         elif row.kind == "mapping":
-            self._merge_mapped(row, found, card)
+            self._merge_mapped(row, remote_card, card)
         elif row.kind == "pending":
-            self.context.act(partial(self._update_pending, row, found, card))
+            self.context.act(partial(self._update_pending, row, remote_card, card))
         else:
-            self.context.act(partial(self._update_tombstone, row, found))
+            self.context.act(partial(self._update_tombstone, row, remote_card))
 
-    def _merge_mapped(self, row: IndexRow, found: RemoteCard, card: Card) -> None:
+    def _merge_mapped(self, row: IndexRow, remote_card: RemoteCard, card: Card) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
         writes = JournalEntry.objects.owned_by(self.context.owner).filter(mapping=row.pk, state=JournalState.DONE)
         unverified = writes.values_list("pk", flat=True).first()
         if unverified:
-            self.context.act(partial(finish_read_back, self.context, unverified, found))
+            self.context.act(partial(finish_read_back, self.context, unverified, remote_card))
         else:
-            merge_contact(self.context, row.pk, (found, card))
+            merge_contact(self.context, row.pk, (remote_card, card))
 
     def flush(self) -> None:
         """Write the new cards that have been collected."""
@@ -145,11 +145,11 @@ class IncomingCards:
                     connection=context.connection,
                     uid=new.card.uid,
                     display_name=new.card.full_name[:500],
-                    raw=new.fetched.text,
-                    digest=hash_text(new.fetched.text),
-                    href=new.fetched.href,
-                    href_key=new.fetched.key,
-                    etag=new.fetched.etag,
+                    raw=new.remote_card.text,
+                    digest=hash_text(new.remote_card.text),
+                    href=new.remote_card.href,
+                    href_key=new.remote_card.key,
+                    etag=new.remote_card.etag,
                     discovered_at=write.now,
                 )
                 for new in rest
@@ -159,55 +159,55 @@ class IncomingCards:
                 update_conflicts=False,
                 ignore_conflicts=True,
             )
-            delete_todos(context, [new.fetched.key for new in rest])
+            delete_todos(context, [new.remote_card.key for new in rest])
 
-    def _update_tombstone(self, row: IndexRow, found: RemoteCard) -> None:
+    def _update_tombstone(self, row: IndexRow, remote_card: RemoteCard) -> None:
         # A card that stays is updated, so that it is not fetched again; one to be deleted keeps its text, against which
         # `delete_cards` recognises the remote edit.
         with self.context.write():
             rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=row.pk)
-            rows.filter(state=TombstoneState.KEPT).update(etag=found.etag, remote_raw=found.text)
+            rows.filter(state=TombstoneState.KEPT).update(etag=remote_card.etag, remote_raw=remote_card.text)
 
-    def _update_pending(self, row: IndexRow, found: RemoteCard, card: Card) -> None:
+    def _update_pending(self, row: IndexRow, remote_card: RemoteCard, card: Card) -> None:
         with self.context.write():
             rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=row.pk)
             rows.update(
                 uid=card.uid,
                 display_name=card.full_name[:500],
-                raw=found.text,
-                digest=hash_text(found.text),
-                etag=found.etag,
+                raw=remote_card.text,
+                digest=hash_text(remote_card.text),
+                etag=remote_card.etag,
             )
 
-    def _store_unreadable(self, found: RemoteCard, why: Text) -> None:
+    def _store_unreadable(self, remote_card: RemoteCard, why: Text) -> None:
         """Report the card once; it is fetched again when its ETag changes. A mapped contact stays as it is."""
-        self.context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=why))
+        self.context.tally.add_error(CARD_PROBLEM.format(href=remote_card.href, reason=why))
         values: dict[str, object] = {"kind": OtherKind.UNREADABLE, "error": why, "name": "", "members": []}
-        self.context.act(partial(self._store_other_card, found, values))
+        self.context.act(partial(self._store_other_card, remote_card, values))
 
-    def _store_group(self, found: RemoteCard, card: Card) -> None:
+    def _store_group(self, remote_card: RemoteCard, card: Card) -> None:
         values: dict[str, object] = {
             "kind": OtherKind.GROUP,
             "error": "",
             "name": card.name[:100],
             "members": list(card.members),
         }
-        self._store_other_card(found, values)
+        self._store_other_card(remote_card, values)
 
-    def _store_other_card(self, found: RemoteCard, values: dict[str, object]) -> None:
+    def _store_other_card(self, remote_card: RemoteCard, values: dict[str, object]) -> None:
         context = self.context
         with context.write():
             OtherCard.objects.owned_by(context.owner).update_or_create(
                 connection=context.connection,
-                href_key=found.key,
-                defaults={"href": found.href, "etag": found.etag, **values},
-                create_defaults={"owner": context.owner, "href": found.href, "etag": found.etag, **values},
+                href_key=remote_card.key,
+                defaults={"href": remote_card.href, "etag": remote_card.etag, **values},
+                create_defaults={"owner": context.owner, "href": remote_card.href, "etag": remote_card.etag, **values},
             )
-            row = self.index.cards.get(found.key)
+            row = self.index.cards.get(remote_card.key)
             # Without this the next listing, and each one after it, would report the card as changed.
             if row is not None and row.kind == "mapping":
-                Mapping.objects.owned_by(context.owner).filter(pk=row.pk).update(etag=found.etag)
-            delete_todos(context, [found.key])
+                Mapping.objects.owned_by(context.owner).filter(pk=row.pk).update(etag=remote_card.etag)
+            delete_todos(context, [remote_card.key])
 
     def _save_todos(self, failed: dict[str, ListingEntry], done: list[str]) -> None:
         context = self.context
@@ -243,8 +243,8 @@ def _apply_group_card(context: SyncContext, card: OtherCard, unapplied: list[str
     mappings = Mapping.objects.owned_by(context.owner).filter(
         connection=context.connection, uid__in=spellings, person__deleted_at=None
     )
-    found: dict[UUID, str] = {row.person_id: spellings[row.uid or ""] for row in mappings.defer("remote_raw")}
-    if not found:
+    members: dict[UUID, str] = {row.person_id: spellings[row.uid or ""] for row in mappings.defer("remote_raw")}
+    if not members:
         return
     with context.write() as write:
         groups = CategoryGroups(context.owner)
@@ -253,10 +253,10 @@ def _apply_group_card(context: SyncContext, card: OtherCard, unapplied: list[str
             context.tally.messages.append(_NO_ROOM_FOR_GROUP.format(group=card.name))
             return
         # What was unsent before stays so: the membership alone is nothing to be sent.
-        unsent = set(unsent_mappings(context.connection).filter(person__in=found).values_list("person_id", flat=True))
-        put_members(groups.make(card.name), list(found), write.now)
-        _add_to_bases(context, list(found), card.name, {key: write.revision for key in found if key not in unsent})
-        card.joined = [*card.joined, *found.values()]
+        unsent = set(unsent_mappings(context.connection).filter(person__in=members).values_list("person_id", flat=True))
+        put_members(groups.make(card.name), list(members), write.now)
+        _add_to_bases(context, list(members), card.name, {key: write.revision for key in members if key not in unsent})
+        card.joined = [*card.joined, *members.values()]
         card.save()
 
 

@@ -48,14 +48,14 @@ def load_index(connection: Connection) -> Index:
     others = OtherCard.objects.owned_by(owner).filter(**of_book)
     pending = PendingImport.objects.owned_by(owner).filter(**of_book)
     mappings = Mapping.objects.owned_by(owner).filter(**of_book).exclude(remote_raw="")
-    found = (
+    sources = (
         ("tombstone", tombstones.values_list(*_COLUMNS, "state", "person_id")),
         ("other", others.values_list(*_COLUMNS, "kind")),
         ("pending", pending.values_list(*_COLUMNS)),
         # Last: a mapped card may also have a row of another kind, and the mapping wins.
         ("mapping", mappings.values_list(*_COLUMNS, "status", "person_id", "updated_at")),
     )
-    for kind, rows in found:
+    for kind, rows in sources:
         for key, pk, href, etag, *rest in rows:
             index.cards[key] = IndexRow(kind, pk, href or "", etag, *rest)
             if kind == "other":

@@ -57,15 +57,15 @@ def finish_write(context: SyncContext, intent: JournalEntry, href: str, etag: st
     context.tally.updated_remotely += intent.op == JournalOp.UPDATE
 
 
-def finish_found_write(context: SyncContext, intent: JournalEntry, found: RemoteCard) -> None:
+def finish_unanswered_write(context: SyncContext, intent: JournalEntry, remote_card: RemoteCard) -> None:
     """Record a write whose reply was lost and that was found applied. Its ETag is unknown, since another client may
     have written meanwhile."""
     intent_id = intent.pk  # None after `finish_write` has deleted the intent, because the person is gone
-    finish_write(context, intent, found.href, None)
-    finish_read_back(context, intent_id, found, is_late=True)
+    finish_write(context, intent, remote_card.href, None)
+    finish_read_back(context, intent_id, remote_card, is_late=True)
 
 
-def finish_read_back(context: SyncContext, intent_id: UUID, found: RemoteCard, *, is_late: bool = False) -> None:
+def finish_read_back(context: SyncContext, intent_id: UUID, remote_card: RemoteCard, *, is_late: bool = False) -> None:
     """Take the card as the server's spelling of what was sent, and merge what other clients have edited since.
 
     `is_late`: the card is not read right after the write.
@@ -78,11 +78,11 @@ def finish_read_back(context: SyncContext, intent_id: UUID, found: RemoteCard, *
         intent.delete()
         # With the ETag of our write no other client can have edited the card: all differences are the server's
         # spelling.
-        is_own = mapping.etag is not None and same_etag(mapping.etag, found.etag)
+        is_own = mapping.etag is not None and same_etag(mapping.etag, remote_card.etag)
         try:
-            card, _ = read_resource(found.text)
+            card, _ = read_resource(remote_card.text)
         except VCardError as error:
-            context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=error.text))
+            context.tally.add_error(CARD_PROBLEM.format(href=remote_card.href, reason=error.text))
             return
         sent = Sides(mapping.base_local, remote_fields(read_card(mapping.remote_raw)[0]))
         read_back = remote_fields(card)
@@ -93,7 +93,7 @@ def finish_read_back(context: SyncContext, intent_id: UUID, found: RemoteCard, *
         is_edited = bases != Sides(sent.local, read_back)
         for field in _conflicting_fields(context, mapping):
             bases.local[field], bases.remote[field] = sent.local.get(field), mapping.base_remote.get(field)
-        mapping.keep_text(found.text, found.etag, card.uid)
+        mapping.keep_text(remote_card.text, remote_card.etag, card.uid)
         mapping.respell((bases.local, bases.remote))
         if not is_edited:
             _update_tombstones(mapping, mapping.href_key)
@@ -129,8 +129,8 @@ def _update_tombstones(mapping: Mapping, href_key: str) -> None:
 
 def _conflicting_fields(context: SyncContext, mapping: Mapping) -> set[str]:
     """The fields of the contact's open conflict."""
-    found = load_open_conflict(context, mapping)
-    return {field["field"] for field in found.fields} if found and found.kind == ConflictKind.FIELDS else set()
+    conflict = load_open_conflict(context, mapping)
+    return {field["field"] for field in conflict.fields} if conflict and conflict.kind == ConflictKind.FIELDS else set()
 
 
 def resolve_unknown_write(context: SyncContext, intent: JournalEntry) -> bool:
@@ -140,37 +140,37 @@ def resolve_unknown_write(context: SyncContext, intent: JournalEntry) -> bool:
     `unconfirmed_creates` until the book was listed. The intent stays, so that only this text is ever sent under this
     href.
     """
-    found = context.book.get_readable(intent.href)
-    if isinstance(found, Missing):
+    remote_card = context.book.get_readable(intent.href)
+    if isinstance(remote_card, Missing):
         if intent.op == JournalOp.CREATE and intent.mapping_id is not None:
             context.unconfirmed_creates.add(intent.mapping_id)
             return False
         intent.delete()
         return True
     # The card still has the ETag that the write was to replace.
-    if intent.if_match is not None and same_etag(found.etag, intent.if_match):
+    if intent.if_match is not None and same_etag(remote_card.etag, intent.if_match):
         intent.delete()
         return True
-    if matches_intent(intent, found):
-        finish_found_write(context, intent, found)
+    if matches_intent(intent, remote_card):
+        finish_unanswered_write(context, intent, remote_card)
         return False
     intent.delete()
     # Another client has written the card since; this is merged like any of its edits.
     if intent.op == JournalOp.UPDATE and intent.mapping_id is not None:
-        merge_or_report(context, intent.mapping_id, found)
+        merge_or_report(context, intent.mapping_id, remote_card)
     return False
 
 
-def matches_intent(intent: JournalEntry, found: RemoteCard) -> bool:
+def matches_intent(intent: JournalEntry, remote_card: RemoteCard) -> bool:
     """Whether the card contains what the write sent."""
-    if found.text == intent.body:
+    if remote_card.text == intent.body:
         return True
     try:
-        sent, now = (read_resource(text)[0] for text in (intent.body, found.text))
+        sent, now = (read_resource(text)[0] for text in (intent.body, remote_card.text))
     except VCardError:
         return False
     # Nobody else can have this UID under a randomly chosen href.
-    if intent.op == JournalOp.CREATE and found.key == intent.href_key and now.uid == sent.uid:
+    if intent.op == JournalOp.CREATE and remote_card.key == intent.href_key and now.uid == sent.uid:
         return True
     before = parse_fields(intent.mapping.remote_raw if intent.mapping is not None else "")
     return is_write_applied(before, remote_fields(sent), remote_fields(now))
@@ -199,17 +199,17 @@ def read_back(context: SyncContext, *, is_late: bool = False) -> None:
     if not unverified:
         return
     context.report_progress("verifying", _VERIFYING.format(count=len(unverified)), 0, len(unverified))
-    for found in context.book.fetch(list(unverified)):
-        if isinstance(found, RemoteCard):
-            finish_read_back(context, unverified[found.href], found, is_late=is_late)
-        elif isinstance(found, Unreadable):
-            context.tally.add_error(CARD_PROBLEM.format(href=found.href, reason=found.message))
+    for result in context.book.fetch(list(unverified)):
+        if isinstance(result, RemoteCard):
+            finish_read_back(context, unverified[result.href], result, is_late=is_late)
+        elif isinstance(result, Unreadable):
+            context.tally.add_error(CARD_PROBLEM.format(href=result.href, reason=result.message))
             # The write itself has succeeded; only the server's spelling stays unknown.
             JournalEntry.objects.owned_by(context.owner).filter(
-                pk=unverified[found.href], state=JournalState.DONE
+                pk=unverified[result.href], state=JournalState.DONE
             ).delete()
         else:
-            _discard_missing_write(context, unverified[found.href])
+            _discard_missing_write(context, unverified[result.href])
 
 
 def _discard_missing_write(context: SyncContext, intent_id: UUID) -> None:

@@ -23,7 +23,7 @@ from carddav.sync.contacts import (
 )
 from carddav.sync.context import SyncContext
 from carddav.sync.index import IndexRow
-from carddav.sync.journal import finish_found_write, matches_intent
+from carddav.sync.journal import finish_unanswered_write, matches_intent
 from carddav.sync.pictures import CardPicture, load_and_store_picture, load_changed_picture
 from carddav.sync.plan import SyncPlan, plan_new_cards
 from contacts_project.kernel.ownership.account_lock import AccountWrite
@@ -44,7 +44,7 @@ _MAX_NAMESAKES_PER_CARD = 20
 class NewCard:
     """A card that no mapping refers to."""
 
-    fetched: RemoteCard
+    remote_card: RemoteCard
     card: Card
     picture: CardPicture | None = None
 
@@ -69,7 +69,7 @@ class CardMatcher:
         moved = [row.pk for row in (missing or {}).values() if row.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
         free = active.exclude(pk__in=mapped)
-        sent = prepared_creates(context).filter(href_key__in=[new.fetched.key for new in batch])
+        sent = prepared_creates(context).filter(href_key__in=[new.remote_card.key for new in batch])
         self.by_href: dict[str, UUID] = dict(sent.values_list("href_key", "mapping__person_id"))
         self.by_uid: dict[str, UUID] = dict(free.filter(uid__in=uids).values_list("uid", "pk"))
         ids = list(
@@ -84,7 +84,7 @@ class CardMatcher:
     def find_person(self, new: NewCard) -> UUID | None:
         """The person of the card, or None. Each person is returned once at most."""
         by_uid = [self.by_uid.get(uid) for uid in (uid_spellings(new.card.uid) if new.card.uid else ())]
-        for person_id in [self.by_href.get(new.fetched.key), *by_uid]:
+        for person_id in [self.by_href.get(new.remote_card.key), *by_uid]:
             if person_id is not None and person_id not in self.linked_ids:
                 self.linked_ids.add(person_id)
                 return person_id
@@ -115,10 +115,10 @@ def link_and_merge(context: SyncContext, new: NewCard, person_id: UUID, moved_fr
 
     A card that matches a create of unknown outcome is recorded as our own write.
     """
-    found, rows = new.fetched, Mapping.objects.owned_by(context.owner)
+    remote_card, rows = new.remote_card, Mapping.objects.owned_by(context.owner)
     intent = prepared_creates(context).select_related("mapping").filter(mapping__person=person_id).first()
-    if intent is not None and matches_intent(intent, found):
-        context.act(partial(_record_own_write, context, intent, found))
+    if intent is not None and matches_intent(intent, remote_card):
+        context.act(partial(_record_own_write, context, intent, remote_card))
         return
     queued = rows.filter(person=person_id).first()
     picture = load_changed_picture(context, new.card, queued.base_remote if queued and queued.has_card else {})
@@ -132,8 +132,8 @@ def link_and_merge(context: SyncContext, new: NewCard, person_id: UUID, moved_fr
         if mapping is None:
             mapping = Mapping(owner=context.owner, connection=context.connection, person_id=person_id)
         context.relinked.add(mapping.href_key)
-        mapping.keep_text(found.text, found.etag, new.card.uid)
-        mapping.link(found.href, found.key, {} if is_moved else EMPTY_FIELDS)
+        mapping.keep_text(remote_card.text, remote_card.etag, new.card.uid)
+        mapping.link(remote_card.href, remote_card.key, {} if is_moved else EMPTY_FIELDS)
         try:
             return read_state(context, mapping, new.card, picture)
         except KeyError:  # the person was deleted permanently meanwhile
@@ -141,17 +141,19 @@ def link_and_merge(context: SyncContext, new: NewCard, person_id: UUID, moved_fr
 
     def apply(write: AccountWrite, state: ContactState, sync_plan: SyncPlan) -> None:
         apply_state(context, write, state, sync_plan)
-        Tombstone.objects.owned_by(context.owner).filter(connection=context.connection, href_key=found.key).delete()
+        Tombstone.objects.owned_by(context.owner).filter(
+            connection=context.connection, href_key=remote_card.key
+        ).delete()
         # The person has a card now: an open create must not be sent again.
         JournalEntry.objects.owned_by(context.owner).filter(mapping=state.mapping).delete()
-        delete_todos(context, [found.key])
+        delete_todos(context, [remote_card.key])
 
     context.decide(read, partial(plan_contact_now, context), apply)
 
 
-def _record_own_write(context: SyncContext, intent: JournalEntry, found: RemoteCard) -> None:
+def _record_own_write(context: SyncContext, intent: JournalEntry, remote_card: RemoteCard) -> None:
     mapping_id = intent.mapping_id
-    finish_found_write(context, intent, found)
+    finish_unanswered_write(context, intent, remote_card)
     if mapping_id is not None:
         merge_contact(context, mapping_id)
 
@@ -180,7 +182,7 @@ def _import_within_quota(context: SyncContext, write: AccountWrite, batch: list[
     if joined := join_awaiting_groups(context.owner, uids, write.now):
         # The groups are no part of the cards yet: the next run sends them.
         Mapping.objects.owned_by(context.owner).filter(person__in=joined).mark_unsent()
-    delete_todos(context, [new.fetched.key for new in batch])
+    delete_todos(context, [new.remote_card.key for new in batch])
 
 
 def remaining_people_quota(context: SyncContext) -> int | None:
@@ -199,11 +201,11 @@ def import_people(context: SyncContext, write: AccountWrite, batch: Sequence[New
             owner=context.owner,
             connection=context.connection,
             person=contact.person,
-            href=new.fetched.href,
-            href_key=new.fetched.key,
+            href=new.remote_card.href,
+            href_key=new.remote_card.key,
             uid=new.card.uid,
-            etag=new.fetched.etag,
-            remote_raw=new.fetched.text,
+            etag=new.remote_card.etag,
+            remote_raw=new.remote_card.text,
         )
         for new, contact in zip(batch, contacts, strict=True)
     )

@@ -148,8 +148,8 @@ def without_unreadable(context: SyncContext, mapping_ids: list[UUID]) -> list[UU
     stored = mappings.values_list("pk", "href", "href_key")
     unreadable = {pk: href for pk, href, key in stored if not context.readable.get(key)}
     # A dry run has not stored what it could not read.
-    if found := [key for key, is_readable in context.readable.items() if not is_readable]:
-        rows = Mapping.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=found)
+    if keys := [key for key, is_readable in context.readable.items() if not is_readable]:
+        rows = Mapping.objects.owned_by(context.owner).filter(connection=context.connection, href_key__in=keys)
         unreadable |= dict(rows.values_list("pk", "href"))
     for key in mapping_ids:
         if key in unreadable:

@@ -87,9 +87,9 @@ def _rebase_entries(
         return [name for name in read_back if case_key(name) in names], [
             name for name in sent if case_key(name) not in names_there
         ]
-    found = pair_entries(ENTRY_FIELDS[field].card, read_back, sent, edits=True)
+    positions = pair_entries(ENTRY_FIELDS[field].card, read_back, sent, edits=True)
     base = []
-    for entry, position in zip(read_back, found, strict=True):
+    for entry, position in zip(read_back, positions, strict=True):
         if position is None:
             continue
         is_spelling = is_own or all(
@@ -99,7 +99,7 @@ def _rebase_entries(
             if text
         )
         base.append(entry if is_spelling else sent[position])
-    return base, [entry for position, entry in enumerate(sent) if position not in found]
+    return base, [entry for position, entry in enumerate(sent) if position not in positions]
 
 
 def _is_server_spelling(field: str, sent: object, read_back: object, *, may_add: bool = True) -> bool:

@@ -9,7 +9,7 @@ from carddav.models import ConflictKind, HeldBack, JournalEntry, JournalOp, Mapp
 from carddav.models.mapping import MAX_TRIES
 from carddav.sync.contacts import load_mapping, merge_or_report, open_conflict
 from carddav.sync.context import SyncContext
-from carddav.sync.journal import finish_found_write, finish_write, matches_intent, resolve_unknown_write
+from carddav.sync.journal import finish_unanswered_write, finish_write, matches_intent, resolve_unknown_write
 from contacts_project.kernel.texts import Text, define_text
 
 _NOT_SENT = define_text("card_not_sent", "%(name)s (%(href)s): %(reason)s")
@@ -118,8 +118,8 @@ def _handle_refused_writes(context: SyncContext, intent: JournalEntry, written: 
 def _handle_changed_card(context: SyncContext, intent: JournalEntry, written: WriteResult, state: PushState) -> bool:
     """Handle a failed precondition: merge the card and send it once more. If the card is there with the ETag that we
     named, or a new card cannot be missing, the refusal may pass: a later run tries again."""
-    found = context.book.get_readable(intent.href)
-    if isinstance(found, Missing):
+    remote_card = context.book.get_readable(intent.href)
+    if isinstance(remote_card, Missing):
         context.book.fetch_properties()  # raises BookGoneError if the book itself is gone
         if intent.op == JournalOp.CREATE:
             _hold_back_passing(context, intent, written, state)
@@ -128,17 +128,17 @@ def _handle_changed_card(context: SyncContext, intent: JournalEntry, written: Wr
         return False
     if intent.op == JournalOp.CREATE:
         # Random names do not collide: either this is our card, or the server has given the name to another one.
-        if matches_intent(intent, found):
-            finish_found_write(context, intent, found)
+        if matches_intent(intent, remote_card):
+            finish_unanswered_write(context, intent, remote_card)
         else:
             _requeue_under_new_href(context, intent)
         return False
-    if same_etag(found.etag, intent.if_match):
+    if same_etag(remote_card.etag, intent.if_match):
         _hold_back_passing(context, intent, written, state)
         return False
     # The server wrote nothing, so the intent can go before the merge: after a crash the contact is still unsent.
     intent.delete()
-    is_merged = intent.mapping_id is not None and merge_or_report(context, intent.mapping_id, found)
+    is_merged = intent.mapping_id is not None and merge_or_report(context, intent.mapping_id, remote_card)
     return is_merged and state.retry_once(intent)
 
 
