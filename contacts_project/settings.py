@@ -16,7 +16,7 @@ from kombu import Exchange, Queue
 from contacts_project.api_settings import API_SETTINGS, DESCRIPTION_SETTINGS
 from contacts_project.data_folder import prepare_data_folder
 from contacts_project.environment.reader import WrongSettingError, load_env_file, read_settings, wrong_setting_message
-from contacts_project.kernel.api.response_headers import content_security_policy
+from contacts_project.kernel.api.responses import content_security_policy
 from contacts_project.kernel.broker import broker_url
 from contacts_project.kernel.crypto.bootstrap import load_or_create_keys
 from contacts_project.kernel.text_forms import mail_domain
@@ -105,7 +105,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "contacts_project.kernel.api.request_log.RequestLogMiddleware",
     "contacts_project.operation.health.ForwardedRequests",
-    "contacts_project.kernel.api.response_headers.ResponseHeadersMiddleware",
+    "contacts_project.kernel.api.responses.ResponseHeadersMiddleware",
     "contacts_project.kernel.api.compression.CompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "contacts_project.kernel.api.compression.StaticFilesMiddleware",

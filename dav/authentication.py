@@ -20,7 +20,7 @@ from accounts.services.tokens import is_token_text, token_in_use
 from accounts.vocabularies import TokenScope
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
+from contacts_project.kernel.database.sqlite3 import skip_if_locked
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import fold_email

@@ -33,9 +33,8 @@ from accounts.services.profile import reload_account
 from contacts_project.kernel.api.compression import plain_tags
 from contacts_project.kernel.api.errors import INTERNAL, PayloadTooLargeError, error_response
 from contacts_project.kernel.api.etags import WITHIN_WRITE
-from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
+from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, SecretResponse, UnreadableBodyError
 from contacts_project.kernel.api.request_log import UNKNOWN, ids_of, method_of, route_of
-from contacts_project.kernel.api.responses import SecretResponse
 from contacts_project.kernel.errors import NO_SUCH_ADDRESS, DomainError, MissingError, UnavailableError, is_unavailable
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore

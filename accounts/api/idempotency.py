@@ -20,8 +20,7 @@ from rest_framework.response import Response
 
 from accounts.models import User
 from accounts.services.stored_responses import InProgressError, KeyReusedError, RawResponse, run_once
-from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError
-from contacts_project.kernel.api.responses import UnstoredResponse
+from contacts_project.kernel.api.json import NESTED_TOO_DEEPLY, UnreadableBodyError, UnstoredResponse
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import dumps
 from contacts_project.kernel.texts import define_text

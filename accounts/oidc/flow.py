@@ -11,7 +11,7 @@ import orjson
 from django.utils.crypto import constant_time_compare
 
 from accounts.oidc.app_requests import AppRequest
-from contacts_project.kernel.crypto import keyring
+from contacts_project.kernel.crypto import fields
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
@@ -42,15 +42,15 @@ class CookieState:
     started_at: float
 
     def to_cookie(self) -> str:
-        return keyring.encrypt(orjson.dumps(asdict(self)).decode())
+        return fields.encrypt(orjson.dumps(asdict(self)).decode())
 
     @classmethod
     def from_cookie(cls, cookie: str) -> Self:
         """Decrypt the cookie. Raises FlowError if it is invalid or too old."""
         try:
             # TypeError: a cookie of another subclass, with other fields.
-            state = cls(**orjson.loads(keyring.decrypt(cookie)))
-        except (keyring.UndecryptableError, orjson.JSONDecodeError, TypeError):
+            state = cls(**orjson.loads(fields.decrypt(cookie)))
+        except (fields.UndecryptableError, orjson.JSONDecodeError, TypeError):
             raise FlowError from None
         # The browser's max-age is no protection: a client can keep a cookie for longer.
         if time.time() - state.started_at > STATE_SECONDS:

@@ -25,7 +25,7 @@ from accounts.models.sign_in import SESSION_KEY_PATTERN
 from accounts.models.tokens import TOKEN_HASH
 from accounts.vocabularies import EndReason
 from contacts_project.kernel.client_address import client_address
-from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
+from contacts_project.kernel.database.sqlite3 import skip_if_locked
 from contacts_project.kernel.ownership.account_lock import account_lock
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"

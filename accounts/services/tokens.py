@@ -21,7 +21,7 @@ from accounts.services.sign_in import ATTEMPTS_BY_ADDRESS, SIGN_INS, InvalidCred
 from accounts.vocabularies import EndReason, TokenKind
 from contacts_project.kernel.client_address import address_block, client_address
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
-from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
+from contacts_project.kernel.database.sqlite3 import skip_if_locked
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_lock, account_write

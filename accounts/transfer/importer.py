@@ -20,8 +20,7 @@ from contacts_project.kernel.api.errors import NOT_A_LIST, NOT_AN_OBJECT, Invali
 from contacts_project.kernel.errors import FieldError, PlanLimitError, is_unavailable
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import Json, JsonObject
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.texts import Text, define_text
 
 _NOT_STORED = define_text("record_not_stored", "This record could not be stored.")

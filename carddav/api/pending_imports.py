@@ -24,7 +24,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import NO_SUCH_RECORD
 from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.json import format_timestamp
-from contacts_project.kernel.ownership.batches import IMPORTS
+from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import fold
 from contacts_project.kernel.texts import define_text
 from people.api.vcard import FILE_BODY, PARSERS, RECEIPT, read_uploaded_cards

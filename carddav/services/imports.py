@@ -21,8 +21,7 @@ from carddav.sync.incoming import apply_group_cards
 from carddav.sync.new_cards import CardMatcher, NewCard, import_people, link_and_merge
 from carddav.sync.pictures import load_and_store_picture
 from contacts_project.kernel.errors import DomainError, PlanLimitError, is_unavailable
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import IMPORTS, BatchWriter, StoppedError
+from contacts_project.kernel.ownership.account_lock import IMPORTS, BatchWriter, StoppedError, account_write
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.contact import create_from_cards
 from people.importing.groups import awaiting_groups, forget_awaited

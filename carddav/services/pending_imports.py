@@ -12,8 +12,7 @@ from carddav.services.books import do_job
 from carddav.services.connections import locked_connection
 from carddav.sync.context import JobReport
 from carddav.sync.run import discover_new_cards
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.texts import define_text
 from people.importing.matches import uid_key, uid_spellings
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, RecordOutcome

@@ -11,7 +11,7 @@ from contacts_project.backup import container
 from contacts_project.backup.container import DamagedError, Frame, read_frames
 from contacts_project.backup.contents import MAX_ROW_BYTES, Header, Totals, parse_header, parse_totals
 from contacts_project.backup.tables import ENCODINGS, BackupTable, Column
-from contacts_project.kernel.crypto.keyring import can_decrypt
+from contacts_project.kernel.crypto.fields import can_decrypt
 from contacts_project.kernel.json import Json
 from people.photos.names import content_hash, is_photo_name, photo_hash
 

@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from contacts_project.data_folder import own_paths, readable_by_others
 from contacts_project.environment.reader import misspelt_names
-from contacts_project.kernel.crypto.fields import encrypted_columns
-from contacts_project.kernel.crypto.keyring import UndecryptableError
+from contacts_project.kernel.crypto.fields import UndecryptableError, encrypted_columns
 from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer
 from contacts_project.kernel.database.postgresql import REMEDY, wrong_encoding
 from contacts_project.kernel.database.triggers import missing_triggers

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from contacts_project.celery import app
 from contacts_project.kernel.database.migrations import newer_migrations
-from contacts_project.kernel.database.sqlite3.write_queue import limit_lock_wait, skip_if_locked
+from contacts_project.kernel.database.sqlite3 import limit_lock_wait, skip_if_locked
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.storage import StorageUnavailableError
 from notifications.models.deliveries import last_heartbeat, record_heartbeat

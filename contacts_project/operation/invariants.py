@@ -11,8 +11,7 @@ from django_celery_beat.models import PeriodicTask
 
 from accounts.models import User
 from contacts_project.beat import SCHEDULE
-from contacts_project.kernel.crypto.fields import encrypted_columns
-from contacts_project.kernel.crypto.keyring import can_decrypt
+from contacts_project.kernel.crypto.fields import can_decrypt, encrypted_columns
 from contacts_project.kernel.invariants import invariant, iterate_ids
 from contacts_project.kernel.ownership.models import FeedModel, Tombstone
 from contacts_project.kernel.ownership.triggers import owned_foreign_keys

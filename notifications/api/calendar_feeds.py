@@ -26,8 +26,7 @@ from contacts_project.kernel.api.fields import (
     StrictChoiceField,
     StrictDateTimeField,
 )
-from contacts_project.kernel.api.json import representation_response
-from contacts_project.kernel.api.responses import SecretResponse
+from contacts_project.kernel.api.json import SecretResponse, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.json import JsonObject, Representation

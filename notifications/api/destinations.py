@@ -19,8 +19,7 @@ from accounts.api.decorators import (
 )
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.etags import conditional_status
-from contacts_project.kernel.api.json import representation_response
-from contacts_project.kernel.api.responses import SecretResponse
+from contacts_project.kernel.api.json import SecretResponse, representation_response
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.json import Representation

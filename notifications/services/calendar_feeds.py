@@ -15,7 +15,7 @@ from django.utils import translation
 from icalendar import Calendar, vText
 
 from accounts.models import User
-from contacts_project.kernel.database.sqlite3.write_queue import skip_if_locked
+from contacts_project.kernel.database.sqlite3 import skip_if_locked
 from contacts_project.kernel.errors import DomainError, MissingError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.body_limit import IMPORT_LIMIT
 from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonObject, format_timestamp
-from contacts_project.kernel.ownership.batches import IMPORTS
+from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file

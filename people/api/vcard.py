@@ -27,7 +27,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import AnyField, RemarkSerializer, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonMapping, JsonObject
-from contacts_project.kernel.ownership.batches import IMPORTS
+from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file

@@ -10,8 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter
+from contacts_project.kernel.ownership.account_lock import BatchWriter, account_write
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.groups import CategoryGroups
 from people.importing.log import ImportLog

@@ -16,8 +16,7 @@ from django.db import DatabaseError
 from django.utils import translation
 
 from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import Text, define_text
 from people.extensions import EXTENSIONS, ImportedRelationship

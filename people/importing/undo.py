@@ -13,8 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock, account_write
-from contacts_project.kernel.ownership.batches import BatchWriter
+from contacts_project.kernel.ownership.account_lock import AccountWrite, BatchWriter, account_lock, account_write
 from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.texts import Text, define_text
 from people.dates import schedule

@@ -14,8 +14,7 @@ from django.db import DatabaseError
 
 from accounts.models import User
 from contacts_project.kernel.errors import is_unavailable
-from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.batches import BatchWriter, StoppedError
+from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.storage import StorageUnavailableError
 from contacts_project.kernel.texts import Text, define_text
 from people.dates.schedule import calendar_from_user

@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.transfer import importer
 from accounts.transfer.sections import times_of
 from contacts_project.kernel.ids import new_id
-from contacts_project.kernel.ownership import batches
+from contacts_project.kernel.ownership import account_lock
 from people.lookup import replace_keys
 from people.models import Person, RelationshipType
 from people.services.person_writer import set_name_keys
@@ -200,10 +200,10 @@ def test_other_requests_write_during_an_import(
 def test_import_pauses_after_a_batch_as_long_as_it_took(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite does not queue writers: one that takes the write lock again at once would keep the others out."""
     clock, slept = [100.0], list[float]()
-    monkeypatch.setattr(batches, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
-    monkeypatch.setattr(batches, "_throttle", batches._Throttle())
+    monkeypatch.setattr(account_lock, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=slept.append))
+    monkeypatch.setattr(account_lock, "_throttle", account_lock._Throttle())
     for seconds, gap in ((3, 1), (1, 0), (0, 0)):
-        with batches.BatchWriter(alice).batch():
+        with account_lock.BatchWriter(alice).batch():
             clock[0] += seconds
         clock[0] += gap
     assert slept == [0, 2, 1]
@@ -262,7 +262,7 @@ def test_refused_pictures_are_left_out_and_reported(
 
 
 def test_accounts_with_long_writes_take_turns_batch_by_batch() -> None:
-    throttle, accounts = batches._Throttle(), (new_id(), new_id())
+    throttle, accounts = account_lock._Throttle(), (new_id(), new_id())
     order: list[UUID] = []
 
     def write(account: UUID, other: UUID) -> None:
@@ -283,8 +283,8 @@ def test_too_many_concurrent_imports_are_503(
     api: Client, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = client_of(make_user("third@example.org"))
-    monkeypatch.setattr(batches.IMPORTS, "limits", replace(batches.IMPORTS.limits, seconds=0.01))
-    with batches.IMPORTS.hold(None), batches.IMPORTS.hold(None):
+    monkeypatch.setattr(account_lock.IMPORTS, "limits", replace(account_lock.IMPORTS.limits, seconds=0.01))
+    with account_lock.IMPORTS.hold(None), account_lock.IMPORTS.hold(None):
         refused = api.call("POST", "/api/user/import", document)
     assert (refused.status_code, refused.json()["code"], refused["Retry-After"]) == (503, "unavailable", "10")
     assert api.ok("GET", "/api/people")["people"] == []

@@ -9,7 +9,7 @@ from django.conf import settings as project
 from django_celery_beat.models import PeriodicTask
 
 from contacts_project.beat import SCHEDULE
-from contacts_project.kernel.api.response_headers import content_security_policy
+from contacts_project.kernel.api.responses import content_security_policy
 from tests.client import Client
 from tests.workers import run_manage
 

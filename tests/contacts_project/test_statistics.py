@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
-from contacts_project.kernel.ownership.batches import BatchWriter
+from contacts_project.kernel.ownership.account_lock import BatchWriter
 
 
 @pytest.mark.parametrize(("batches", "are_many"), [(4, False), (5, True)])

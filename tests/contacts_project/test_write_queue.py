@@ -12,7 +12,7 @@ from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.database.sqlite3.write_queue import WriteQueue, limit_lock_wait, queue_of, skip_if_locked
+from contacts_project.kernel.database.sqlite3 import WriteQueue, limit_lock_wait, queue_of, skip_if_locked
 from contacts_project.kernel.errors import is_unavailable
 from notifications.models import Delivery, DeliveryState
 from notifications.models.deliveries import Heartbeat, record_heartbeat

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from contacts_project.kernel.api.response_headers import content_security_policy
+from contacts_project.kernel.api.responses import content_security_policy
 from people.models import Person
 from tests.builders import make_person
 from tests.client import Client

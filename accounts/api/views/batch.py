@@ -15,7 +15,7 @@ from accounts.api.batch_runner import ATOMIC_BATCHES, BatchRunner, Operation, ha
 from accounts.api.viewsets import ApiViewSet
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
-from contacts_project.kernel.api.responses import SecretResponse, UnstoredResponse
+from contacts_project.kernel.api.json import SecretResponse, UnstoredResponse
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.ownership.account_lock import AccountGoneError
 from contacts_project.kernel.texts import define_text

@@ -18,7 +18,7 @@ from accounts.fields import SecretField
 from accounts.models import AccountSession, User
 from accounts.services import second_factor
 from accounts.services.sign_in import reauthentication
-from contacts_project.kernel.api.responses import SecretResponse
+from contacts_project.kernel.api.json import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import DomainError, RateLimitedError
 from contacts_project.kernel.json import JsonObject

@@ -34,7 +34,7 @@ from accounts.services.sign_in import (
     check_credentials,
     remember_device,
 )
-from contacts_project.kernel.api.responses import SecretResponse
+from contacts_project.kernel.api.json import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.json import JsonMapping

@@ -37,7 +37,7 @@ from accounts.services.tokens import (
     revoke_tokens,
     update_api_token,
 )
-from contacts_project.kernel.api.responses import SecretResponse
+from contacts_project.kernel.api.json import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError, RateLimitedError
 from contacts_project.kernel.ownership.account_lock import AccountGoneError

@@ -21,7 +21,7 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.json import JSONParser, UnreadableBodyError
 from contacts_project.kernel.api.schema import RemarkSerializer
 from contacts_project.kernel.json import MAX_DOCUMENT_VALUES, JsonMapping, has_too_many_values
-from contacts_project.kernel.ownership.batches import IMPORTS
+from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.texts import define_text
 
 _TOO_MANY_VALUES = define_text("too_many_values", "The document has more than %(limit)s values: import it in parts.")

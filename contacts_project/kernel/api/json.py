@@ -1,4 +1,4 @@
-"""JSON for Django REST framework: parser, renderer, negotiation, and the response with the ETag of a record."""
+"""JSON for Django REST framework: parser, renderer, negotiation, responses."""
 
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
@@ -87,3 +87,18 @@ class JSONRenderer(BaseRenderer):
 def representation_response(name: str, shown: Representation, status: int = 200) -> Response:
     """The response `{ name: record }` with the record's ETag."""
     return Response({name: shown.body}, status=status, headers={"ETag": shown.etag})
+
+
+class UnstoredResponse(Response):
+    """A response that is not stored for an Idempotency-Key: a repeat of the request runs again."""
+
+
+class SecretResponse(UnstoredResponse):
+    """A response that no cache stores, that is not stored for an Idempotency-Key, and that is not compressed.
+
+    The length of a compressed response would reveal something of its content (BREACH).
+    """
+
+    def __init__(self, data: object, status: int = 200) -> None:
+        # CompressionMiddleware also skips a response with no-store.
+        super().__init__(data, status=status, headers={"Cache-Control": "no-store"})

@@ -1,26 +1,13 @@
-"""Kinds of responses: a rendered page, and those that are not stored for an Idempotency-Key."""
+"""HTML pages, and the headers that every response has, unless its view sets them itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 from django.utils import translation
-from rest_framework.response import Response
-
-
-class UnstoredResponse(Response):
-    """A response that is not stored for an Idempotency-Key: a repeat of the request runs again."""
-
-
-class SecretResponse(UnstoredResponse):
-    """A response that no cache stores, that is not stored for an Idempotency-Key, and that is not compressed.
-
-    The length of a compressed response would reveal something of its content (BREACH).
-    """
-
-    def __init__(self, data: object, status: int = 200) -> None:
-        # CompressionMiddleware also skips a response with no-store.
-        super().__init__(data, status=status, headers={"Cache-Control": "no-store"})
 
 
 def render_page(
@@ -34,3 +21,31 @@ def render_page(
     # with `Origin: null`, which the CSRF check refuses.
     response["Referrer-Policy"] = "same-origin"
     return response
+
+
+def content_security_policy(tiles_url: str) -> str:
+    """Images may also come from the origin of the map's tiles, if the operator has chosen one."""
+    tiles = urlsplit(tiles_url)
+    origin = f" {tiles.scheme}://{tiles.netloc}" if tiles_url else ""
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:{origin}; "
+        "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+class ResponseHeadersMiddleware:
+    """Sets Content-Security-Policy and `Cache-Control: no-store` on every response that does not set them itself.
+
+    A response may contain a token that is shown once, or personal data, so caches store it only if the view allows it.
+    The policy is on every response, because a browser may be tricked into showing any of them as a page.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response

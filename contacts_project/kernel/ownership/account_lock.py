@@ -2,12 +2,15 @@
 
 `account_write` is the only way to open such a transaction. It raises the account's revision by one, and each row that
 the change feed reports (`FeedModel`) stores the revision of the write that changed it last. Clients ask the feed for
-rows above the revision they know. Because writes of one account run one after the other, revisions
-become visible in order: a client that has read up to revision n has missed nothing below n.
+rows above the revision they know. Because writes of one account run one after the other, revisions become visible in
+order: a client that has read up to revision n has missed nothing below n.
+
+A long write takes the lock for each of its batches (`BatchWriter`), so that other writers get their turn.
 """
 
 import datetime as dt
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,13 +19,22 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
-from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
+from django.db import DEFAULT_DB_ALIAS, Error, connections, models, transaction
 from django.utils import timezone
 
-from contacts_project.kernel.errors import DomainError
+from contacts_project.kernel.database.statistics import analyze_tables
+from contacts_project.kernel.errors import DomainError, UnavailableError, is_unavailable
+from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.texts import define_text
 
 M = TypeVar("M", bound=models.Model)
+
+_IMPORTS_BUSY = define_text(
+    "imports_busy", "Other imports are under way. Nothing was changed: try again in a few seconds."
+)
+IMPORTS = FairSemaphore[UUID | None](LIMITS["imports"], lambda _: UnavailableError(_IMPORTS_BUSY, retry_after=10))
+# A write of this many batches, each of a hundred rows or more, ends with new statistics for the planner.
+_ANALYZE_THRESHOLD = 5
 
 
 class AccountGoneError(DomainError):
@@ -210,3 +222,77 @@ def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
     if not rows:
         raise AccountGoneError
     return int(rows[0][0]), bool(rows[0][1])
+
+
+class StoppedError(Exception):
+    """The database became unavailable, or the disk is full, after some batches were committed. The rest is missing."""
+
+
+class _Throttle:
+    """Runs one batch at a time in this process, then leaves the database to others for as long as the batch took.
+
+    Accounts take turns.
+
+    SQLite's waiters poll for its write lock, so it goes to whoever asks at the right moment and not to the longest
+    waiter. Without a gap one writer that returns at once, or two that alternate, would starve all others.
+    """
+
+    def __init__(self) -> None:
+        self._batches = FairSemaphore[UUID](LIMITS["batches of long writes"])
+        self._next_at = 0.0
+
+    @contextmanager
+    def batch(self, account: UUID) -> Iterator[None]:
+        with self._batches.hold(account):
+            time.sleep(max(0.0, self._next_at - time.monotonic()))
+            start = time.monotonic()
+            try:
+                yield
+            finally:
+                end = time.monotonic()
+                self._next_at = end + (end - start)
+
+
+_throttle = _Throttle()
+
+
+class BatchWriter:
+    """The batches of one long write, each in a transaction of its own."""
+
+    def __init__(self, owner: models.Model | UUID) -> None:
+        self.owner = owner
+        self._has_stopped = False
+        self._committed_batches = 0
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Wrap all work on one batch, including its files.
+
+        Once a batch is committed, an error of an unavailable service (`is_unavailable`) becomes StoppedError, and every
+        later attempt raises StoppedError too. Before that the error passes unchanged, and the API answers 503.
+        """
+        if self._has_stopped:
+            raise StoppedError
+        try:
+            yield
+        except (Error, OSError) as error:
+            # A 503 would promise that nothing was written.
+            self._has_stopped = self._committed_batches > 0 and is_unavailable(error)
+            if self._has_stopped:
+                raise StoppedError from error
+            raise
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """The transaction of one batch, with the account locked. An account_write inside joins it."""
+        # The lock of the process comes first: while it waits, no transaction is open.
+        account = self.owner.pk if isinstance(self.owner, models.Model) else self.owner
+        with _throttle.batch(account), account_lock(self.owner):
+            yield
+        # Counted after the commit, since a batch that failed wrote nothing.
+        self._committed_batches += 1
+
+    def finish(self) -> None:
+        """Call after the last batch: update the planner's statistics if many rows were written."""
+        if self._committed_batches >= _ANALYZE_THRESHOLD and not self._has_stopped:
+            analyze_tables()

@@ -5,8 +5,7 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from contacts_project.kernel.crypto.fields import encrypted_columns
-from contacts_project.kernel.crypto.keyring import UndecryptableError
+from contacts_project.kernel.crypto.fields import UndecryptableError, encrypted_columns
 from contacts_project.management.service_command import ServiceCommand
 
 

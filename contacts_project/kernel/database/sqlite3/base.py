@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from django.db.backends.sqlite3 import base
 
-from contacts_project.kernel.database.sqlite3.write_queue import WriteQueue, queue_of
+from contacts_project.kernel.database.sqlite3 import WriteQueue, queue_of
 
 # The first six letters of a statement.
 _WRITES = {"INSERT", "UPDATE", "DELETE", "REPLAC", "CREATE", "ANALYZ"}
