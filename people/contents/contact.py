@@ -19,7 +19,7 @@ from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
 from people.fields.card_lines import with_unmapped_lines
 from people.fields.cards import card_of, put_card
-from people.models import Group, ImportantDate, Membership, Person
+from people.models import ImportantDate, Membership, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files, read_photo
 from people.services.group_rules import write_rules
@@ -152,7 +152,12 @@ def write_fields(
     if "importantDates" in changed:
         data["important_dates"] = _date_entries(contact.dates, target["importantDates"])
     if "groups" in changed:
-        data["groups"] = _find_or_create_groups(owner, target["groups"])
+        # Missing groups are created as far as the plan allows.
+        groups = CategoryGroups(owner)
+        groups.load(target["groups"])
+        data["groups"] = list(
+            {group.pk: group for group in map(groups.make, filter(groups.reserve, target["groups"]))}.values()
+        )
     PersonWriter(owner, write, write.now).put(person, data)
     if "photo" in changed:
         _set_photo(owner, person, jpeg)
@@ -209,13 +214,6 @@ def create_from_cards(
     if write_rules(writer, joined).people:
         writer.flush()
     return contacts
-
-
-def _find_or_create_groups(owner: User, names: list[str]) -> list[Group]:
-    """The groups of these names. Missing ones are created as far as the plan allows."""
-    groups = CategoryGroups(owner)
-    groups.load(names)
-    return list({group.pk: group for group in (groups.make(name) for name in names if groups.reserve(name))}.values())
 
 
 def _date_entries(rows: list[ImportantDate], target: list[JsonObject]) -> list[JsonObject]:

@@ -15,7 +15,7 @@ from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.field_table import FieldKind
 from people.importing.sources.days import DayReader
-from people.importing.sources.drafts import DAY_FIELDS, FLAG_FIELDS, TEXT_FIELDS, CardDraft
+from people.importing.sources.drafts import DAY_FIELDS, FLAG_FIELDS, TEXT_FIELDS, RecordDraft
 from people.importing.sources.tables import Row
 from people.importing.sources.targets import BIRTHDAY_PARTS, ENTRIES, IGNORE, ColumnTarget
 from people.phone_numbers import split_numbers
@@ -129,7 +129,7 @@ def find_lost_number(cell: str) -> Text | None:
     return _LOST_DIGITS.format(value=text[:40]) if _SCIENTIFIC.fullmatch(text) else None
 
 
-def read_values(draft: CardDraft, field: str, cell: str) -> list[str]:
+def read_values(draft: RecordDraft, field: str, cell: str) -> list[str]:
     """The values in a cell of a multi-value field, by its name in a mapping, or of Google's; what is none is a remark.
 
     They are separated at `:::` always, else only where each part is a value.
@@ -191,7 +191,7 @@ def _is_link(text: str) -> bool:
 _SPLITTERS = {"phone": _numbers, "email": _emails, "url": _links}
 
 
-def filled_cells(draft: CardDraft, row: Row, column_count: int) -> Iterator[tuple[int, str]]:
+def filled_cells(draft: RecordDraft, row: Row, column_count: int) -> Iterator[tuple[int, str]]:
     """Yield the index and the text of each cell that has a value. Cells without, or beyond the last column, become
     warnings."""
     for index, cell in enumerate(row.cells):
@@ -212,12 +212,12 @@ class _OpenParts:
 
 
 def fill(
-    draft: CardDraft,
+    draft: RecordDraft,
     row: Row,
     targets: Sequence[ColumnTarget],
     *,
     day_readers: Mapping[int, DayReader],
-    leave_out: Callable[[CardDraft, int, str], None],
+    leave_out: Callable[[RecordDraft, int, str], None],
 ) -> None:
     """Set the fields of a draft from the cells of a row. `leave_out` gets the number and the cell of other columns.
 
@@ -240,7 +240,7 @@ def fill(
         _add_birthday(draft, open_parts.birthday)
 
 
-def _set_target(draft: CardDraft, target: ColumnTarget, cell: str, open_parts: _OpenParts) -> None:
+def _set_target(draft: RecordDraft, target: ColumnTarget, cell: str, open_parts: _OpenParts) -> None:
     name = target.field
     if name == "displayNameOverride":
         draft.full_name = draft.clean(cell)  # if it is the name that is displayed anyway, nothing is stored
@@ -263,7 +263,7 @@ def _set_target(draft: CardDraft, target: ColumnTarget, cell: str, open_parts: _
         set_person_column(draft, name, cell)
 
 
-def _add_birthday(draft: CardDraft, parts: Mapping[str, str]) -> None:
+def _add_birthday(draft: RecordDraft, parts: Mapping[str, str]) -> None:
     """Add a birthday whose year, month and day are in columns of their own. The year may be missing, or 0."""
     year, month, day = (parts.get(name, "") for name in BIRTHDAY_PARTS)
     if not month and not day:
@@ -275,7 +275,7 @@ def _add_birthday(draft: CardDraft, parts: Mapping[str, str]) -> None:
         draft.add_date(text, kind="BIRTHDAY")
 
 
-def _add_entry(draft: CardDraft, target: ColumnTarget, cell: str, addresses: dict[str, dict[str, str]]) -> None:
+def _add_entry(draft: RecordDraft, target: ColumnTarget, cell: str, addresses: dict[str, dict[str, str]]) -> None:
     name, key = ENTRIES[target.field]
     if name != "addresses":
         for value in read_values(draft, target.field, cell):
@@ -292,7 +292,7 @@ def _add_entry(draft: CardDraft, target: ColumnTarget, cell: str, addresses: dic
     parts[key] = cell
 
 
-def set_person_column(draft: CardDraft, name: str, cell: str) -> None:
+def set_person_column(draft: RecordDraft, name: str, cell: str) -> None:
     """Set a field that no card has, such as a contact reminder, or a flag, by its name in JSON."""
     field = _WORD_FIELDS[name]
     value = _parse_value(field, draft.clean(cell))

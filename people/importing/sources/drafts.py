@@ -63,7 +63,7 @@ class RecordResult(CardResult):
     to_user: str = ""
 
 
-class CardDraft:
+class RecordDraft:
     """A card under construction. `warnings` are what did not fit or was left out; they become the record's `reason`."""
 
     def __init__(self, days: DayReader, warnings: tuple[Text, ...] = ()) -> None:

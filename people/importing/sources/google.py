@@ -9,7 +9,7 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import fold_letters
 from contacts_project.kernel.texts import define_text
 from people.importing.sources.columns import filled_cells, read_values
-from people.importing.sources.drafts import TEXT_FIELDS, CardDraft
+from people.importing.sources.drafts import TEXT_FIELDS, RecordDraft
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
 from people.importing.sources.targets import ColumnTarget
@@ -83,7 +83,7 @@ class GoogleSheet(Sheet):
             if (match := _NUMBERED_COLUMN.fullmatch(name))
         }
 
-    def fill(self, draft: CardDraft, row: Row) -> None:
+    def fill(self, draft: RecordDraft, row: Row) -> None:
         numbered_parts: dict[tuple[str, str], dict[str, str]] = {}
         for index, cell in filled_cells(draft, row, len(self.table.names)):
             if found := self.numbered.get(index):
@@ -96,7 +96,7 @@ class GoogleSheet(Sheet):
             _NUMBERED_SETTERS[kind](draft, label if kind in _NAMED_BY_THE_OWNER else _type_from_label(label), parts)
 
 
-def _set_column(draft: CardDraft, name: str, cell: str) -> None:
+def _set_column(draft: RecordDraft, name: str, cell: str) -> None:
     if name in _TEXT_COLUMNS:
         draft.set_text(_TEXT_COLUMNS[name], cell)
     elif name in _PHONETIC_COLUMNS:
@@ -114,7 +114,7 @@ def _set_column(draft: CardDraft, name: str, cell: str) -> None:
         draft.add_custom("Department" if name == "Organization Department" else name, cell)
 
 
-def _add_label(draft: CardDraft, label: str) -> None:
+def _add_label(draft: RecordDraft, label: str) -> None:
     # Labels with a star are Google's own, such as My Contacts.
     if not label.strip().startswith("*"):
         draft.add_group(label)
@@ -122,7 +122,7 @@ def _add_label(draft: CardDraft, label: str) -> None:
         draft.set_flag("favourite")
 
 
-def set_phonetic_name(draft: CardDraft, field: str, name: str, cell: str) -> None:
+def set_phonetic_name(draft: RecordDraft, field: str, name: str, cell: str) -> None:
     """Set a phonetic name, or a custom field if people have no such field."""
     if field in TEXT_FIELDS:
         draft.set_text(TEXT_FIELDS[field], cell)
@@ -141,32 +141,32 @@ def _type_from_label(label: str) -> str:
     return _TYPE_NAMES.get(folded, folded if folded in _OFFERED_LABELS else label)
 
 
-def _split_values(draft: CardDraft, parts: dict[str, str], field: str) -> list[str]:
+def _split_values(draft: RecordDraft, parts: dict[str, str], field: str) -> list[str]:
     return read_values(draft, field, parts.get("Value", ""))
 
 
-def _add_emails(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_emails(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "email"):
         draft.add_entry("emails", kind, email=value)
 
 
-def _add_phones(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_phones(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "phone"):
         draft.add_entry("phone_numbers", kind, number=value)
 
 
-def _add_websites(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_websites(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "url"):
         draft.add_entry("urls", kind, url=value)
 
 
-def _add_messengers(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_messengers(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     service = parts.get("Service", "").strip()
     for value in _split_values(draft, parts, "im"):
         draft.add_entry("im_handles", kind, protocol=service or kind or "other", handle=value)
 
 
-def _add_addresses(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_addresses(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     """Add the addresses. The n-th values of all parts form one address; the formatted text is only a fallback."""
     split = {name: text.split(_SEPARATOR) for name, text in parts.items()}
     for number in range(max((len(values) for values in split.values()), default=0)):
@@ -177,7 +177,7 @@ def _add_addresses(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
         draft.add_address(kind, address or {"streetLine1": one.get("Formatted", "")})
 
 
-def _add_events(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_events(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "event"):
         found = draft.days.read(value) if kind.casefold() == _ANNIVERSARY else None
         if found and not found[1]:
@@ -188,17 +188,17 @@ def _add_events(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
             draft.add_date(value, title=kind or "Date")
 
 
-def _add_relations(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_relations(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "relation"):
         draft.add_related_person(kind, value)
 
 
-def _add_custom_fields(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _add_custom_fields(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     for value in _split_values(draft, parts, "custom"):
         draft.add_custom(kind, value)
 
 
-def _set_organization(draft: CardDraft, kind: str, parts: dict[str, str]) -> None:
+def _set_organization(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
     draft.set_text("organization", parts.pop("Name", ""))
     draft.set_text("job_title", parts.pop("Title", ""))
     draft.add_custom("Department", parts.pop("Department", ""))

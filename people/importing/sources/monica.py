@@ -21,7 +21,7 @@ from people.importing.sources.documents import (
     get_text,
     read_document,
 )
-from people.importing.sources.drafts import CardDraft, RecordResult
+from people.importing.sources.drafts import RecordDraft, RecordResult
 from people.importing.sources.monica_contacts import ContactReader, avatar_of, group_by_type
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.importing.sources.monica_tables import open_sql_export
@@ -147,7 +147,7 @@ class Monica:
                 error = TOO_MANY_RECORDS.format(limit=MAX_ROWS)
                 yield RecordResult(index=index, name="", error=error)
                 return
-            draft = CardDraft(self.days)
+            draft = RecordDraft(self.days)
             key = get_text(contact, "uuid")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = f"urn:uuid:{key}" if parse_id(key) else None

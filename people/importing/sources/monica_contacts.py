@@ -17,7 +17,7 @@ from people.importing.sources.documents import (
     parse_datetime,
     parse_number,
 )
-from people.importing.sources.drafts import DAY_FIELDS, CardDraft
+from people.importing.sources.drafts import DAY_FIELDS, RecordDraft
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.vcard.limits import TEXT_LIMITS
 from people.vcard.values import decode_data_uri
@@ -99,7 +99,7 @@ class ContactReader:
         #: The activities without a day that somebody has in the notes already.
         self.undated = set[str]()
 
-    def fill(self, draft: CardDraft, contact: Record) -> list[NoteEntry]:
+    def fill(self, draft: RecordDraft, contact: Record) -> list[NoteEntry]:
         """Fill the draft. Returns the entries of the notes that had no room there."""
         properties, lists = get_object(contact, "properties"), group_by_type(contact)
         for name, column in _TEXT_PROPERTIES.items():
@@ -136,7 +136,7 @@ class ContactReader:
         notes += self._undated_activities(lists)
         return self._add_notes(draft, contact, notes)
 
-    def _add_customs(self, draft: CardDraft, properties: Record) -> Iterator[NoteEntry]:
+    def _add_customs(self, draft: RecordDraft, properties: Record) -> Iterator[NoteEntry]:
         """Add the texts that become custom fields. Yields those that are too long for one."""
         for name, key in _CUSTOM_PROPERTIES.items():
             text = get_text(properties, name)
@@ -153,7 +153,7 @@ class ContactReader:
                 yield NoteEntry(text[:MAX_SHARED] if key in self.undated else text)
                 self.undated.add(key)
 
-    def _add_notes(self, draft: CardDraft, contact: Record, notes: list[NoteEntry]) -> list[NoteEntry]:
+    def _add_notes(self, draft: RecordDraft, contact: Record, notes: list[NoteEntry]) -> list[NoteEntry]:
         """Set the notes to the description and the entries in the order of their days. Returns what had no room."""
         limit = TEXT_LIMITS["notes"]
         text = draft.clean(get_text(get_object(contact, "properties"), "description"))
@@ -190,7 +190,7 @@ class ContactReader:
             self.decoded[uuid] = decode_data_uri(data.removeprefix("data:")) if data else None
         return self.decoded[uuid]
 
-    def _add_days(self, draft: CardDraft, properties: Record, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
+    def _add_days(self, draft: RecordDraft, properties: Record, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
         """Add the special dates and the reminders. Yields what they say beside their days."""
         special = {name: get_object(properties, name) for name in ("birthdate", "deceased_date", "first_met_date")}
         days = {
@@ -218,7 +218,7 @@ class ContactReader:
             if not _is_indelible(row) or get_text(row, "initial_date")[5:10] not in kept:
                 yield from _add_reminder(draft, row)
 
-    def _add_life_events(self, draft: CardDraft, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
+    def _add_life_events(self, draft: RecordDraft, lists: Mapping[str, list[Any]]) -> Iterator[NoteEntry]:
         for row in lists.get("life_event", ()):
             if not isinstance(row, dict):
                 continue
@@ -228,7 +228,7 @@ class ContactReader:
             if entry := entries.life_event(properties, self.names, is_dated=is_dated):
                 yield NoteEntry(entry.text, entry.day, written)
 
-    def _set_contact_reminder(self, draft: CardDraft, days: str) -> None:
+    def _set_contact_reminder(self, draft: RecordDraft, days: str) -> None:
         if not (days.isascii() and days.isdigit() and len(days) < 6 and int(days)):
             return
         number, unit = (int(days), Unit.DAYS) if int(days) <= _MAX_INTERVAL else (round(int(days) / 30), Unit.MONTHS)
@@ -239,7 +239,7 @@ class ContactReader:
                 "contact_reminder_interval_unit": unit,
             }
 
-    def _add_contact_field(self, draft: CardDraft, row: Record) -> Iterator[NoteEntry]:
+    def _add_contact_field(self, draft: RecordDraft, row: Record) -> Iterator[NoteEntry]:
         """Add a contact field. The user may have made its type, with a protocol such as `tel:` or `https://t.me/`.
 
         Yields it as an entry of the notes if its field is full.
@@ -268,7 +268,7 @@ def _is_indelible(row: Record) -> bool:
     return get_text(row, "delible") == "0" or row.get("delible") is False
 
 
-def _add_death(draft: CardDraft, properties: Record, day: str, reminder: Mapping[str, Any] | None) -> None:
+def _add_death(draft: RecordDraft, properties: Record, day: str, reminder: Mapping[str, Any] | None) -> None:
     """Set the day of death. Without a year, or with a reminder, it is an important date as well."""
     has_field = bool(day) and not day.startswith("--") and "deathday" in DAY_FIELDS
     if has_field:
@@ -279,7 +279,7 @@ def _add_death(draft: CardDraft, properties: Record, day: str, reminder: Mapping
         draft.add_custom(str(_DECEASED), str(_YES))
 
 
-def _add_titled_date(draft: CardDraft, day: str, title: str, reminder: Mapping[str, Any] | None = None) -> bool:
+def _add_titled_date(draft: RecordDraft, day: str, title: str, reminder: Mapping[str, Any] | None = None) -> bool:
     """Whether the day is an important date now, with the whole title."""
     try:
         dt.date.fromisoformat(day)
@@ -290,7 +290,7 @@ def _add_titled_date(draft: CardDraft, day: str, title: str, reminder: Mapping[s
     return draft.add_date(day, title=title, reminder=reminder) and len(title) <= _MAX_TITLE
 
 
-def _add_reminder(draft: CardDraft, row: Record) -> Iterator[NoteEntry]:
+def _add_reminder(draft: RecordDraft, row: Record) -> Iterator[NoteEntry]:
     """Add a reminder as an important date. Yields what the date does not say."""
     title = get_text(row, "title") or str(_REMINDER)
     columns = _reminder_columns(row)
@@ -326,7 +326,7 @@ def _format_special_date(special: Record) -> str:
     return f"--{day[5:]}" if day and get_flag(special, "is_year_unknown") else day
 
 
-def _add_address(draft: CardDraft, row: Record) -> Iterator[NoteEntry]:
+def _add_address(draft: RecordDraft, row: Record) -> Iterator[NoteEntry]:
     """Add an address with its place. Yields it as an entry of the notes if the field is full."""
     kind = get_text(row, "name").lower() or OTHER
     parts = {key: get_text(row, name) for name, key in _ADDRESS_KEYS.items()}

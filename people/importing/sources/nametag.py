@@ -23,7 +23,7 @@ from people.importing.sources.documents import (
     parse_number,
     read_document,
 )
-from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, CardDraft, RecordResult
+from people.importing.sources.drafts import DAY_FIELDS, TEXT_FIELDS, RecordDraft, RecordResult
 from people.importing.sources.records import (
     JOURNAL_ENTRIES,
     LEFT_OUT,
@@ -72,7 +72,7 @@ class Nametag:
                 error = TOO_MANY_RECORDS.format(limit=MAX_ROWS)
                 yield RecordResult(index=index, name="", error=error)
                 return
-            draft = CardDraft(self.days)
+            draft = RecordDraft(self.days)
             key = get_text(person, "id")
             # With a UID a second import finds the same people, even if their names have changed.
             draft.uid = get_text(person, "uid")[:200] or (f"nametag:{key}" if key and len(key) <= 100 else None)
@@ -137,7 +137,7 @@ class Nametag:
             get_text(inverse, "label"),
         )
 
-    def _fill_draft(self, draft: CardDraft, person: Record) -> None:
+    def _fill_draft(self, draft: RecordDraft, person: Record) -> None:
         for name, column in TEXT_FIELDS.items():
             draft.set_text(column, get_text(person, name))
         for name, column in DAY_FIELDS.items():
@@ -157,7 +157,7 @@ class Nametag:
         if get_text(person, "photo"):
             draft.warn(_PHOTO_MISSING)
 
-    def _add_entries(self, draft: CardDraft, person: Record) -> None:
+    def _add_entries(self, draft: RecordDraft, person: Record) -> None:
         for name, card in _LIST_FIELDS.items():
             for row in get_objects(person, name):
                 values: dict[str, Any] = {key: get_text(row, key) for key in ENTRY_KEYS[card] if key != "type"}
@@ -181,7 +181,7 @@ class Nametag:
             draft.add_custom(self.templates.get(slug) or slug, get_text(row, "value"))
 
 
-def _add_date(draft: CardDraft, row: Record) -> None:
+def _add_date(draft: RecordDraft, row: Record) -> None:
     """Add an important date. Some versions of the export have only a title: a birthday is recognised by either."""
     day, title = get_text(row, "date")[:10], get_text(row, "title")
     if get_flag(row, "yearUnknown"):

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.texts import define_text
-from people.importing.sources.drafts import CardDraft
+from people.importing.sources.drafts import RecordDraft
 from people.importing.sources.headers import outlook_columns
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
@@ -47,7 +47,7 @@ class OutlookSheet(Sheet):
         targets = [ColumnTarget() if name in _DEFAULT_VALUES else outlook_target(name) for name in columns]
         super().__init__(owner, table, targets, now)
 
-    def fill(self, draft: CardDraft, row: Row) -> None:
+    def fill(self, draft: RecordDraft, row: Row) -> None:
         super().fill(draft, replace(row, cells=self._without_repeated_addresses(row.cells)))
 
     def _without_repeated_addresses(self, cells: Sequence[str]) -> Sequence[str]:
@@ -60,7 +60,7 @@ class OutlookSheet(Sheet):
         repeated = {index for index, target in self.whole_addresses.items() if target.kind in parts}
         return ["" if index in repeated else cell for index, cell in enumerate(cells)]
 
-    def leave_out(self, draft: CardDraft, index: int, cell: str) -> None:
+    def leave_out(self, draft: RecordDraft, index: int, cell: str) -> None:
         """Names of other people become lines of the card, everything else becomes a custom field."""
         column = self.columns[index]
         if column in _RELATION_COLUMNS:

@@ -10,7 +10,7 @@ from people.extensions import RelationshipTypeSpec
 from people.importing.receipts import ROW
 from people.importing.sources.columns import fill
 from people.importing.sources.days import DateColumns, is_day
-from people.importing.sources.drafts import DAY_FIELDS, CardDraft, RecordResult
+from people.importing.sources.drafts import DAY_FIELDS, RecordDraft, RecordResult
 from people.importing.sources.records import InteractionRecord, RelationshipRecord
 from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
 from people.importing.sources.targets import BIRTHDAY_PARTS, IGNORE, ColumnTarget, read_mapping
@@ -40,7 +40,7 @@ class Sheet:
             if row.error:
                 yield RecordResult(index=index, name="", error=row.error)
             else:
-                draft = CardDraft(self.days, row.warnings)
+                draft = RecordDraft(self.days, row.warnings)
                 if not self.table.encoding.is_certain and not all(map(str.isascii, row.cells)):
                     draft.warn(_GUESSED_ENCODING.format(encoding=self.table.encoding.name))
                 self.fill(draft, row)
@@ -58,10 +58,10 @@ class Sheet:
     def not_imported(self) -> Sequence[tuple[Text, Text]]:
         return ()
 
-    def fill(self, draft: CardDraft, row: Row) -> None:
+    def fill(self, draft: RecordDraft, row: Row) -> None:
         fill(draft, row, self.targets, day_readers=self.day_readers, leave_out=self.leave_out)
 
-    def leave_out(self, draft: CardDraft, index: int, cell: str) -> None:
+    def leave_out(self, draft: RecordDraft, index: int, cell: str) -> None:
         """Handle a cell whose column has no target."""
         draft.warn(_COLUMN.format(column=self.table.names[index][:60]))
 
@@ -124,7 +124,7 @@ _LINKEDIN = {
 class LinkedIn(Sheet):
     """Connections.csv. There are notes above its header, and its last column is the day of the connection."""
 
-    def fill(self, draft: CardDraft, row: Row) -> None:
+    def fill(self, draft: RecordDraft, row: Row) -> None:
         super().fill(draft, row)
         for index, name in enumerate(self.table.names[: len(row.cells)]):
             if name == "Connected On" and row.cells[index].strip():

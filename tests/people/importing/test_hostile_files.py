@@ -16,7 +16,7 @@ from contacts_project.kernel.texts import Text
 from people.importing.sources import tables
 from people.importing.sources.days import DateColumn, DayReader
 from people.importing.sources.documents import parse_datetime
-from people.importing.sources.drafts import CardDraft
+from people.importing.sources.drafts import RecordDraft
 from people.importing.sources.monica_tables import open_sql_export, read_tables
 from people.importing.sources.sheets import open_csv
 from people.importing.sources.tables import DETECT_ALL, open_table
@@ -127,7 +127,7 @@ def test_rows_that_are_not_read_do_not_count_as_values(monkeypatch: Any) -> None
 
 
 def test_remarks_and_notes_of_a_record_are_limited() -> None:
-    draft = CardDraft(DayReader(is_month_first=False, this_year=2026))
+    draft = RecordDraft(DayReader(is_month_first=False, this_year=2026))
     draft.set_text("name", "Ada")
     for number in range(2_000):
         draft.warn(Text("remark", f"remark {number}"))
