@@ -1,4 +1,4 @@
-"""The sign-in form of the admin, and the list of queued mails. Accounts are in contacts_project/admin/users.py."""
+"""The sign-in form of the admin, and the list of queued mails. Accounts are in contacts_project/admin/lists.py."""
 
 from django import forms
 from django.contrib import admin
