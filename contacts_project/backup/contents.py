@@ -102,7 +102,7 @@ def parse_totals(data: bytes) -> Totals:
         raise DamagedError("its end cannot be read") from None
 
 
-def known_migrations() -> Migrations:
+def all_migrations() -> Migrations:
     """Return all migrations of this version of the service."""
     # Without the connection: the database need not answer to read a file.
     return migration_names(MigrationLoader(None).graph.nodes)
@@ -110,7 +110,7 @@ def known_migrations() -> Migrations:
 
 def applied_migrations() -> Migrations:
     """Return those migrations of this version that were applied to the database."""
-    return known_migrations() & migration_names(MigrationRecorder(connection).applied_migrations())
+    return all_migrations() & migration_names(MigrationRecorder(connection).applied_migrations())
 
 
 def migration_names(migrations: Iterable[MigrationKey]) -> Migrations:

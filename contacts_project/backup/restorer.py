@@ -24,7 +24,7 @@ from accounts.feed.cursor import start_revision_epochs
 from accounts.models import User
 from contacts_project.backup import container
 from contacts_project.backup.container import BackupError, FrameWriter, read_frames
-from contacts_project.backup.contents import Header, Totals, applied_migrations, known_migrations, migration_names
+from contacts_project.backup.contents import Header, Totals, all_migrations, applied_migrations, migration_names
 from contacts_project.backup.reader import Part, Photo, TableRows, VerifiedBackup, read_parts, verify_file
 from contacts_project.backup.rows import RowLoader, open_snapshot, reset_sequences
 from contacts_project.backup.tables import EXCLUDED_MODELS, data_tables
@@ -77,7 +77,7 @@ def restore(path: Path, *, key: str, allow_plain: bool = False) -> VerifiedBacku
 
 def has_current_schema(header: Header) -> bool:
     """Return False if the backup has an older schema. Raises BackupError if it has a newer or a too old one."""
-    ours, theirs = known_migrations(), header.current_migrations
+    ours, theirs = all_migrations(), header.current_migrations
     if unknown := sorted(theirs - ours):
         text = f"The backup was made by a newer version ({header.version}): this one does not know {unknown[0]}."
         raise BackupError(f"{text} Nothing was changed.")
@@ -98,7 +98,7 @@ def _prepare_tables() -> None:
     try:
         check_tables(connection)
         check_not_newer(connection)
-        if applied_migrations() != known_migrations():
+        if applied_migrations() != all_migrations():
             call_command("migrate", verbosity=0, interactive=False)
     except (TooOldError, NewerDatabaseError) as error:
         raise BackupError(str(error)) from None

@@ -26,8 +26,8 @@ from contacts_project.backup.contents import (
     MAX_ROW_BYTES,
     Header,
     Totals,
+    all_migrations,
     applied_migrations,
-    known_migrations,
     secret_key_proof,
 )
 from contacts_project.backup.rows import Snapshot, open_snapshot
@@ -95,7 +95,7 @@ def write_backup(path: Path, *, key: str) -> Totals:
 def new_header() -> Header:
     """Return the header for a backup of this instance. Raises BackupError if migrations are missing."""
     applied = applied_migrations()
-    if applied != known_migrations():
+    if applied != all_migrations():
         raise BackupError("This instance is not migrated: run manage.py migrate first.")
     made_at = timezone.now().isoformat()
     return Header(made_at, settings.VERSION, connection.vendor, tuple(sorted(applied)), secret_key_proof(made_at))
@@ -105,9 +105,9 @@ def _write_photos(frames: FrameWriter, ledger: PhotoLedger, stack: ExitStack) ->
     """Write the photos and return the snapshot whose photos are written. It is open until `stack` is closed."""
     for number in count(1):
         snapshot = stack.enter_context(open_snapshot())
-        has_gone = _write_round(frames, ledger, snapshot)
+        is_incomplete = _write_round(frames, ledger, snapshot)
         # The limit is for an instance that deletes photos all the time: what is missing then is counted in the totals.
-        if not has_gone or number == _MAX_PHOTO_ROUNDS:
+        if not is_incomplete or number == _MAX_PHOTO_ROUNDS:
             break
         stack.close()
     # Photos of earlier snapshots that the last one does not name: a written frame cannot be removed from the file.
@@ -122,7 +122,7 @@ def _write_round(frames: FrameWriter, ledger: PhotoLedger, snapshot: Snapshot) -
 
     A photo that was missing in the previous round already, and is still named, has no file at all.
     """
-    has_gone = False
+    is_incomplete = False
     ledger.begin_round()
     # People, accounts and the states that an undo restores have a column for a photo.
     tables = [table.name for table in data_tables() if any(column.name == "photo" for column in table.columns)]
@@ -133,9 +133,9 @@ def _write_round(frames: FrameWriter, ledger: PhotoLedger, snapshot: Snapshot) -
             if photo is not None:
                 frames.write(container.PHOTO, name.encode() + b"\n" + photo)
             elif is_written is None:
-                has_gone = True
+                is_incomplete = True
             ledger.record(name, written=bool(is_written) or photo is not None)
-    return has_gone
+    return is_incomplete
 
 
 def _read_valid_photo(name: str) -> bytes | None:

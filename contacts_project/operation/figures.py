@@ -196,13 +196,13 @@ def _today(now: dt.datetime) -> dt.date:
 
 def _by_day(name: str, days: int, now: dt.datetime) -> ByDay:
     today = _today(now)
-    shown_days = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
+    period = [today - dt.timedelta(days=back) for back in range(days - 1, -1, -1)]
     # From here on days are counted live. Earlier ones are stored, or lie before the first row.
     live_from = first_uncounted_day() or first_day_with_events()
-    counted = _group_by_day(DailyCount.objects.filter(name=name, day__gte=shown_days[0]))
+    counted = _group_by_day(DailyCount.objects.filter(name=name, day__gte=period[0]))
     return {
         day: count_events(name, day) if live_from and day >= live_from else counted.get(day, Counter())
-        for day in shown_days
+        for day in period
     }
 
 

@@ -137,7 +137,7 @@ class Application:
             limit=limit,
             expects_continue=expects_continue,
             identify=identify,
-            known=self.bodies,
+            accounts=self.bodies,
         )
 
     async def _identify(self, key: QueueKey) -> Holder | None:

@@ -160,18 +160,18 @@ class BodySpace:
 
     def __init__(self, total: int, per_caller: int) -> None:
         self.space = Space(total, per_caller)
-        self.coming: dict[Body, None] = {}
+        self.receiving: dict[Body, None] = {}
 
     def acquire(self, body: "Body", number: int) -> None:
         """Count so many bytes more for the body, and drop others to have room. Raises RefusedError."""
         while not self.space.try_acquire(body.holder, number):
             limit = self.space.passed_limit(body.holder, number)
             # Not a body that is complete: it is not slow, and its request may be running.
-            costly = max((other for other in self.coming if _share(limit, other, body)), key=Body.cost, default=body)
+            costly = max((other for other in self.receiving if _share(limit, other, body)), key=Body.cost, default=body)
             if costly is body:
                 raise RefusedError(503 if limit == "all" else 429)
             costly.drop()
-        body.counted += number
+        body.held += number
 
 
 def _share(limit: str | None, one: "Body", other: "Body") -> bool:
@@ -182,7 +182,7 @@ def _share(limit: str | None, one: "Body", other: "Body") -> bool:
 class Body:
     """A request body. `spool` has the part that was kept, `length` counts all bytes.
 
-    `is_complete` is false if the server stopped reading before the end. `is_untaken`: nothing of it can be read, since
+    `is_complete` is false if the server stopped reading before the end. `is_rejected`: nothing of it can be read, since
     the service does not know who sends it.
     """
 
@@ -191,54 +191,54 @@ class Body:
     connection: BodyConnection | None = None
     spool: Spool = field(default_factory=Spool)
     length: int = 0
-    counted: int = 0
+    held: int = 0
     is_complete: bool = True
-    is_untaken: bool = False
+    is_rejected: bool = False
     started: float = field(default_factory=time.monotonic)
 
     @property
     def file(self) -> IO[bytes]:
         """What the application reads."""
-        if self.is_untaken:
-            return UntakenFile()
+        if self.is_rejected:
+            return RejectedFile()
         self.spool.file.seek(0)
         return self.spool.file
 
     def cost(self) -> float:
         """How much it has held for how long."""
-        return self.counted * (time.monotonic() - self.started)
+        return self.held * (time.monotonic() - self.started)
 
     def begin(self) -> None:
         """Count it from now on. Raises RefusedError."""
-        self.space.coming[self] = None
-        if not self.counted:
+        self.space.receiving[self] = None
+        if not self.held:
             self.space.acquire(self, _LEAST_BYTES)
 
     def write(self, data: bytes) -> None:
         """Keep these bytes. Raises RefusedError, ClientDisconnectedError if the body was dropped."""
         if not data:
             return
-        if self not in self.space.coming:
+        if self not in self.space.receiving:
             raise ClientDisconnectedError
         # The first bytes are counted already.
-        if (more := self.spool.size + len(data) - self.counted) > 0:
+        if (more := self.spool.size + len(data) - self.held) > 0:
             self.space.acquire(self, more)
         self.spool.write(data)
 
     def move(self, holder: Holder, space: BodySpace) -> None:
         """Count it for another holder: its account has become known. Raises RefusedError, ClientDisconnectedError."""
-        if self not in self.space.coming:
+        if self not in self.space.receiving:
             raise ClientDisconnectedError
         self.forget()
         self.holder, self.space = holder, space
         self.space.acquire(self, max(self.spool.size, _LEAST_BYTES))
-        self.space.coming[self] = None
+        self.space.receiving[self] = None
 
     def forget(self) -> None:
         """Do not count it any more."""
-        self.space.coming.pop(self, None)
-        self.space.space.release(self.holder, self.counted)
-        self.counted = 0
+        self.space.receiving.pop(self, None)
+        self.space.space.release(self.holder, self.held)
+        self.held = 0
 
     def drop(self) -> None:
         """End the upload at once: it is too slow, or too much."""
@@ -248,15 +248,15 @@ class Body:
 
     def end(self) -> None:
         """Nothing more comes. What has come stays until it is closed."""
-        self.space.coming.pop(self, None)
+        self.space.receiving.pop(self, None)
 
     def close(self) -> None:
         self.spool.close()
         self.forget()
 
 
-class UntakenFile(io.BytesIO):
-    """A body that was not taken: to read it is a 413, so that what needs no body, such as a 401, is still answered."""
+class RejectedFile(io.BytesIO):
+    """A long body of a stranger: to read it is a 413, so that what needs no body, such as a 401, is still answered."""
 
     def read(self, size: int | None = -1) -> bytes:
         raise RequestDataTooBig(f"Without a credential that is known here, a body has at most {STRANGER_BYTES} bytes.")
@@ -277,35 +277,35 @@ async def receive_body(
     limit: int,
     expects_continue: bool,
     identify: Identify,
-    known: BodySpace,
+    accounts: BodySpace,
 ) -> None:
     """Receive a body and keep at most `limit` bytes of it. `content_length` is None if it is chunked (RFC 9112 7.1).
 
-    The caller is looked up, and counted in `known`, before more than STRANGER_BYTES are taken, and where strangers have
-    filled their space. Of a known one bytes beyond the limit are read and discarded: most clients send the whole body
-    before they read the response, so that they would not see the refusal otherwise. A body is not read if its client
-    waits for 100 Continue (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError,
+    The caller is looked up, and counted in `accounts`, before more than STRANGER_BYTES are taken, and where strangers
+    have filled their space. Of an account bytes beyond the limit are read and discarded: most clients send the whole
+    body before they read the response, so that they would not see the refusal otherwise. A body is not read if its
+    client waits for 100 Continue (RFC 9110 10.1.1), nor beyond MAX_DISCARDED_BYTES. Raises ClientDisconnectedError,
     RefusedError.
     """
     length = content_length or 0
     if length > limit and (expects_continue or length > MAX_DISCARDED_BYTES):
         body.length, body.is_complete = length, False
         return
-    is_known, more = False, True
+    has_account, more = False, True
     if content_length != 0:
-        is_known = await _have_room(body.begin, body, identify, known)
-    if not is_known and length > STRANGER_BYTES:
-        is_known = await _identify(body, length, identify, known)
-        more = is_known
+        has_account = await _have_room(body.begin, body, identify, accounts)
+    if not has_account and length > STRANGER_BYTES:
+        has_account = await _identify(body, length, identify, accounts)
+        more = has_account
     while more:
-        message = await _receive_in_time(receive, body, is_known=is_known)
+        message = await _receive_in_time(receive, body, has_account=has_account)
         data, more = message.get("body", b""), message.get("more_body", False)
-        if not is_known and body.length + len(data) > STRANGER_BYTES:
-            is_known = await _identify(body, body.length + len(data), identify, known)
-            if not is_known:
+        if not has_account and body.length + len(data) > STRANGER_BYTES:
+            has_account = await _identify(body, body.length + len(data), identify, accounts)
+            if not has_account:
                 break
         kept = data[: max(0, limit - body.length)]
-        is_known = await _have_room(partial(body.write, kept), body, identify, known)
+        has_account = await _have_room(partial(body.write, kept), body, identify, accounts)
         body.length += len(data)
         if body.length > MAX_DISCARDED_BYTES and more:
             body.is_complete = False
@@ -313,33 +313,33 @@ async def receive_body(
     body.end()
 
 
-async def _have_room(take: Callable[[], None], body: Body, identify: Identify, known: BodySpace) -> bool:
+async def _have_room(take: Callable[[], None], body: Body, identify: Identify, accounts: BodySpace) -> bool:
     """Take bytes; of an account in its own space where strangers have filled theirs. Returns whether the body is
     counted for an account. Raises RefusedError."""
     try:
         take()
     except RefusedError:
-        holder = None if body.space is known else await identify()
+        holder = None if body.space is accounts else await identify()
         if holder is None:
             raise
-        body.move(holder, known)
+        body.move(holder, accounts)
         take()
-    return body.space is known
+    return body.space is accounts
 
 
-async def _identify(body: Body, length: int, identify: Identify, known: BodySpace) -> bool:
+async def _identify(body: Body, length: int, identify: Identify, accounts: BodySpace) -> bool:
     """Count the body for the account of its caller. Of a stranger nothing can be read. Raises RefusedError."""
     holder = await identify()
     if holder is None:
-        body.length, body.is_complete, body.is_untaken = length, False, True
+        body.length, body.is_complete, body.is_rejected = length, False, True
         return False
-    body.move(holder, known)
+    body.move(holder, accounts)
     return True
 
 
-async def _receive_in_time(receive: Receive, body: Body, *, is_known: bool) -> Message:
+async def _receive_in_time(receive: Receive, body: Body, *, has_account: bool) -> Message:
     elapsed = time.monotonic() - body.started
-    left = (GRACE_SECONDS + body.length / MIN_BYTES_PER_SECOND if is_known else STRANGER_SECONDS) - elapsed
+    left = (GRACE_SECONDS + body.length / MIN_BYTES_PER_SECOND if has_account else STRANGER_SECONDS) - elapsed
     try:
         # The idle timeout alone would let a client send one byte now and then for hours.
         async with asyncio.timeout(max(0, min(IDLE_TIMEOUT_SECONDS, left))):

@@ -23,7 +23,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts.models import User
 from contacts_project.backup import container
 from contacts_project.backup.container import Frame
-from contacts_project.backup.contents import applied_migrations, known_migrations, migration_names, parse_header
+from contacts_project.backup.contents import all_migrations, applied_migrations, migration_names, parse_header
 from contacts_project.backup.restorer import load_with_old_schema, migrate_to
 from contacts_project.backup.rows import reset_sequences
 from contacts_project.kernel.database.migrations import REPLACED_MIGRATIONS
@@ -95,7 +95,7 @@ def test_database_goes_on_with_all_its_rows_in_the_schema_of_a_new_one(
         assert started == (["listener"] if command == "serve" else [])
         executor = MigrationExecutor(connection)
         assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
-        assert applied_migrations() == known_migrations()
+        assert applied_migrations() == all_migrations()
         replaced = {("migration", *key): 1 for names in REPLACED_MIGRATIONS.values() for key in names}
         found = schema_of(connection)
         found.subtract(replaced)
@@ -127,7 +127,7 @@ def test_backup_is_restored_into_empty_tables_of_an_older_version(tmp_path: Path
         names = header_of(BACKUP).current_migrations
         migrate_to(names - {last_of_the_schedule()})
         call_command("restore", str(BACKUP), stdout=StringIO(), stderr=StringIO())
-        assert applied_migrations() == known_migrations()
+        assert applied_migrations() == all_migrations()
         check_instance(tmp_path)
 
 
@@ -158,7 +158,7 @@ def header_of(path: Path) -> Any:
 
 
 def last_of_the_schedule() -> str:
-    return max(name for name in known_migrations() if name.startswith("django_celery_beat."))
+    return max(name for name in all_migrations() if name.startswith("django_celery_beat."))
 
 
 def without(path: Path, folder: Path, *names: str) -> Path:
@@ -176,7 +176,7 @@ def without(path: Path, folder: Path, *names: str) -> Path:
 
 def test_new_migrations_take_no_name_of_a_replaced_one() -> None:
     for names in REPLACED_MIGRATIONS.values():
-        assert known_migrations().isdisjoint(migration_names(names))
+        assert all_migrations().isdisjoint(migration_names(names))
 
 
 #: Changes of what b8b56eaa has recorded: to databases that have only some of the steps, or the tables of fewer steps.

@@ -101,7 +101,7 @@ def test_two_hundred_uploads_that_never_end_are_noticed_by_nobody(
     with serve_whole_service() as server:
         attackers = send_all(server, UPLOADS)
         bodies_of_strangers = server.application.stranger_bodies
-        wait_until(lambda: len(bodies_of_strangers.coming) >= UPLOADS // 3)
+        wait_until(lambda: len(bodies_of_strangers.receiving) >= UPLOADS // 3)
         for _ in range(3):
             made = requests.post(f"{server.base}/api/people", json={"name": "Ada"}, headers=headers, timeout=60)
             assert made.status_code == 201
@@ -235,7 +235,7 @@ def test_when_all_space_is_taken_the_slowest_upload_gives_way(server: RunningSer
     wait_until(lambda: known.space.used == 6 * 300_000)
     assert upload(server, 7, 550_000) == 550_000
     assert read_response(slow[0].makefile("rb"))[0] == 408
-    wait_until(lambda: len(known.coming) == 5)
+    wait_until(lambda: len(known.receiving) == 5)
 
 
 def test_bodies_of_strangers_have_a_minute(server: RunningServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +265,7 @@ def test_strangers_of_one_address_make_room_for_its_next(server: RunningServer) 
     strangers: BodySpace = server.application.stranger_bodies
     strangers.space.per_caller = 400_000
     slow = [server.connect(upload_head("/api/people", 60_000) + b"x" * 50_000) for _ in range(20)]
-    wait_until(lambda: len(strangers.coming) == 8)
+    wait_until(lambda: len(strangers.receiving) == 8)
     assert strangers.space.used <= 400_000
     assert requests.post(f"{server.base}/api/people", data=b"x" * 50_000, timeout=60).json()["length"] == 50_000
     assert read_response(slow[0].makefile("rb"))[0] == 408
