@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from people.dates.calendar_events import fold_line
+
 HEAD = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Contact network service//Devices//EN\r\nCALSCALE:GREGORIAN\r\n"
 END = "END:VCALENDAR\r\n"
 _NAME = re.compile(r"[^;:]*")
@@ -65,8 +67,6 @@ def selected(text: str, part: Part) -> str:
 
 
 def _lines(component: Component, part: Part) -> Iterator[str]:
-    from people.dates.calendar_events import fold_line  # noqa: PLC0415 - loads icalendar, which is only for who asks
-
     yield f"BEGIN:{component.name}"
     for line in component.lines:
         if part.properties is None or name_of(line) in part.properties:
@@ -81,8 +81,6 @@ def _lines(component: Component, part: Part) -> Iterator[str]:
 
 def task(*, uid: str, stamp: str, due: str, summary: str, url: str) -> str:
     """A VTODO that is still to be done."""
-    from people.dates.calendar_events import fold_line  # noqa: PLC0415 - as above
-
     lines: Sequence[str] = (
         "BEGIN:VTODO",
         f"UID:{uid}",

@@ -17,7 +17,7 @@ from dav.resources.calendars import FETCH_SIZE, CalendarResource
 from dav.resources.uris import DATES_NAME, KEEP_IN_TOUCH_NAME
 from dav.xml import cal
 from people.dates import schedule
-from people.dates.calendar_events import first_day, rule_lines
+from people.dates.calendar_events import EventWriter, escape_text, first_day, format_date, format_utc, rule_lines
 from people.dates.upcoming import event_rule, mentioned_contacts, mentioned_dates
 from people.field_table import DATE_COLUMNS
 from people.models import ImportantDate, Person
@@ -64,9 +64,7 @@ class DatesResource(CalendarResource):
         return event_rule(row, self.calendar)
 
     @cached_property
-    def _writer(self) -> Any:
-        from people.dates.calendar_events import EventWriter  # noqa: PLC0415 - loads icalendar
-
+    def _writer(self) -> EventWriter:
         return EventWriter(self.device.owner, alarms=self.device.token.alarms, now=timezone.now())
 
     def write(self, row: Any) -> Iterable[str]:
@@ -148,8 +146,6 @@ class KeepInTouchResource(CalendarResource):
         return format_name(self.device.owner, [getattr(row, column) for column in COLUMNS])
 
     def write(self, row: Any) -> Iterable[str]:
-        from people.dates.calendar_events import escape_text, format_date, format_utc  # noqa: PLC0415 - as above
-
         stamp, due = format_utc(row.updated_at), format_date(self.days(row) or self.today)
         name = escape_text(self.name_of(row))
         return [task(uid=f"contact-{row.id}", stamp=stamp, due=due, summary=name, url=person_url(row.id))]

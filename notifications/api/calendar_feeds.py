@@ -38,6 +38,8 @@ from notifications.services.calendar_feeds import (
     create_feed,
     delete_feed,
     feed_at,
+    feed_document,
+    feed_etag,
     rotate_feed,
     update_feed,
 )
@@ -154,9 +156,6 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
 @require_safe
 def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """GET /calendar/{secret}.ics: open to whoever has the address."""
-    # Imported here, since icalendar consists of a hundred modules that most processes never need.
-    from notifications.services.calendar_feeds import feed_document, feed_etag  # noqa: PLC0415
-
     now = timezone.now()
     try:
         feed = feed_at(secret=secret, now=now)

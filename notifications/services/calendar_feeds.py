@@ -12,7 +12,6 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import translation
-from icalendar import Calendar, vText
 
 from accounts.models import User
 from contacts_project.kernel.database.sqlite3 import skip_if_locked
@@ -129,6 +128,8 @@ def feed_document(feed: CalendarFeed, now: dt.datetime) -> Iterator[bytes]:
 
 
 def _header(feed: CalendarFeed) -> bytes:
+    from icalendar import Calendar, vText  # noqa: PLC0415 - a hundred modules that most processes never need
+
     calendar = Calendar()
     calendar.add("prodid", "-//Contact network service//Calendar feed//EN")
     calendar.add("version", "2.0")

@@ -10,8 +10,6 @@ from itertools import islice
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
-from icalendar import vText
-from icalendar.parser import foldline
 
 from accounts.models import User
 from accounts.vocabularies import LeapDayRule
@@ -111,11 +109,17 @@ def _event(
 def fold_line(line: str) -> str:
     # A character has at most 4 bytes, so short lines need not be encoded.
     fits = len(line) * 4 <= _MAX_LINE_BYTES or len(line.encode()) <= _MAX_LINE_BYTES
-    return line if fits else str(foldline(line))
+    if fits:
+        return line
+    from icalendar.parser import foldline  # noqa: PLC0415 - a hundred modules that most processes never need
+
+    return str(foldline(line))
 
 
 def escape_text(text: str) -> str:
     """A TEXT value. White space is collapsed, since names may contain line breaks."""
+    from icalendar import vText  # noqa: PLC0415 - as above
+
     return vText(" ".join(text.split())).to_ical().decode()
 
 
