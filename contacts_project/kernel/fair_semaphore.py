@@ -51,7 +51,7 @@ LIMITS = {
     # anyway: on a slow machine, late is better than refused.
     "large requests": SemaphoreLimits(key="caller and path", total=2, seconds=10),
     # Each keeps an idle thread.
-    "threads that wait for other servers": SemaphoreLimits(key="caller", total=32),
+    "threads that wait for other servers": SemaphoreLimits(key="process", total=32),
     "threads that wait for readers": SemaphoreLimits(key="caller", total=16),
     # Many devices and windows, but no large part of the connections of a process.
     "event streams": SemaphoreLimits(key="caller", per_key=100),

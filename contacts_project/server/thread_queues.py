@@ -82,7 +82,8 @@ class ThreadQueue:
         self._name = name
         self.pool = DatabaseThreadPool(name)
         self.free_threads = threads
-        self.external_waits = FairSemaphore(LIMITS["threads that wait for other servers"], TooManyExternalWaitsError)
+        waits = LIMITS["threads that wait for other servers"]
+        self.external_waits = FairSemaphore[None](waits, TooManyExternalWaitsError)
         self.reader_waits: dict[WaitingResponse, object] = {}  # by the response: its caller
         self.requests_started = 0
         self.requests_in_threads = 0  # with those that wait for other servers
@@ -184,7 +185,7 @@ class ThreadQueue:
     def _external_wait(self, loop: asyncio.AbstractEventLoop, key: QueueKey) -> Iterator[None]:
         """In a worker thread: count it as free while it waits for the network, so that another request can run."""
         waits, change = int(account_of_request.get() is not None), partial(self._change_counts, key)
-        with self.external_waits.hold(key.caller):
+        with self.external_waits.hold(None):
             loop.call_soon_threadsafe(partial(change, free_threads=1, in_progress=-1, waits=waits))
             try:
                 yield
