@@ -184,7 +184,7 @@ def make_due() -> None:
 def wait_until_idle(pids: list[int]) -> None:
     """Wait until the workers have started, which is not part of the figures."""
     before = [0.0]
-    while (now := list(cpu_seconds_of(pids))) != before or min(now) < 1:
+    while (now := list(cpu_seconds_of(pids))) != before or not min(now):
         before = now
         time.sleep(3)
 
