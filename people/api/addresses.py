@@ -192,5 +192,5 @@ class MapViewSet(ApiViewSet[Any]):
     @extend_schema(operation_id="listMapMarkers", responses=_MAP)
     @action(detail=False)
     def markers(self, request: Request) -> Response:
-        """Every location of the caller's people, and every address that has been geocoded or whose town is known."""
+        """Every location of the caller's people, and every address that is geocoded or whose town is known."""
         return Response(build_map(self.owner))
