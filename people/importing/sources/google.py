@@ -2,6 +2,7 @@
 
 import datetime as dt
 import re
+from collections.abc import Callable, Mapping
 from typing import BinaryIO, Final
 
 from accounts.models import User
@@ -9,10 +10,10 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import fold_letters
 from contacts_project.kernel.texts import define_text
 from people.importing.sources.columns import filled_cells, read_values
-from people.importing.sources.drafts import TEXT_FIELDS, RecordDraft
+from people.importing.sources.drafts import RecordDraft
 from people.importing.sources.sheets import Sheet
 from people.importing.sources.tables import CsvTable, Row, TableOptions, open_table
-from people.importing.sources.targets import ColumnTarget
+from people.importing.sources.targets import ENTRIES, ColumnTarget
 
 _NOT_GOOGLE = define_text("not_google", "The columns of this file are not those of Google Contacts.")
 
@@ -36,12 +37,10 @@ _TEXT_COLUMNS = {
     "Notes": "notes",
     "Organization Name": "organization",
     "Organization Title": "job_title",
-}
-_PHONETIC_COLUMNS = {
-    "Given Name Yomi": "phoneticName",
-    "Phonetic First Name": "phoneticName",
-    "Family Name Yomi": "phoneticSurname",
-    "Phonetic Last Name": "phoneticSurname",
+    "Given Name Yomi": "phonetic_name",
+    "Phonetic First Name": "phonetic_name",
+    "Family Name Yomi": "phonetic_surname",
+    "Phonetic Last Name": "phonetic_surname",
 }
 _GROUP_COLUMNS = frozenset({"Group Membership", "Labels"})
 _FULL_NAME_COLUMNS = frozenset({"Name", "File As"})
@@ -62,6 +61,7 @@ _OFFERED_LABELS = frozenset(
     }
 )
 _NAMED_BY_THE_OWNER = frozenset({"Custom Field", "Event"})
+_Setter = Callable[[RecordDraft, str, dict[str, str]], None]
 _BIRTHDAY, _ANNIVERSARY = "birthday", "anniversary"
 
 
@@ -99,8 +99,6 @@ class GoogleSheet(Sheet):
 def _set_column(draft: RecordDraft, name: str, cell: str) -> None:
     if name in _TEXT_COLUMNS:
         draft.set_text(_TEXT_COLUMNS[name], cell)
-    elif name in _PHONETIC_COLUMNS:
-        set_phonetic_name(draft, _PHONETIC_COLUMNS[name], name, cell)
     elif name in _GROUP_COLUMNS:
         for label in cell.split(_SEPARATOR):
             _add_label(draft, label)
@@ -116,18 +114,11 @@ def _set_column(draft: RecordDraft, name: str, cell: str) -> None:
 
 def _add_label(draft: RecordDraft, label: str) -> None:
     # Labels with a star are Google's own, such as My Contacts.
-    if not label.strip().startswith("*"):
+    name = label.strip()
+    if not name.startswith("*"):
         draft.add_group(label)
-    elif is_favourite_label(label):
+    elif _key(name[1:]) in _FAVOURITE:
         draft.set_flag("favourite")
-
-
-def set_phonetic_name(draft: RecordDraft, field: str, name: str, cell: str) -> None:
-    """Set a phonetic name, or a custom field if people have no such field."""
-    if field in TEXT_FIELDS:
-        draft.set_text(TEXT_FIELDS[field], cell)
-    else:
-        draft.add_custom(name, cell)
 
 
 def _pop_label(parts: dict[str, str]) -> str:
@@ -145,19 +136,15 @@ def _split_values(draft: RecordDraft, parts: dict[str, str], field: str) -> list
     return read_values(draft, field, parts.get("Value", ""))
 
 
-def _add_emails(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(draft, parts, "email"):
-        draft.add_entry("emails", kind, email=value)
+def _entry_setter(field: str) -> _Setter:
+    """A setter of the entries of a multi-value field, by its name in a mapping."""
+    name, key = ENTRIES[field]
 
+    def add(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
+        for value in _split_values(draft, parts, field):
+            draft.add_entry(name, kind, **{key: value})
 
-def _add_phones(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(draft, parts, "phone"):
-        draft.add_entry("phone_numbers", kind, number=value)
-
-
-def _add_websites(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
-    for value in _split_values(draft, parts, "url"):
-        draft.add_entry("urls", kind, url=value)
+    return add
 
 
 def _add_messengers(draft: RecordDraft, kind: str, parts: dict[str, str]) -> None:
@@ -206,10 +193,10 @@ def _set_organization(draft: RecordDraft, kind: str, parts: dict[str, str]) -> N
         draft.add_custom(f"Organization {name.lower()}", text)
 
 
-_NUMBERED_SETTERS = {
-    "E-mail": _add_emails,
-    "Phone": _add_phones,
-    "Website": _add_websites,
+_NUMBERED_SETTERS: Mapping[str, _Setter] = {
+    "E-mail": _entry_setter("email"),
+    "Phone": _entry_setter("phone"),
+    "Website": _entry_setter("url"),
     "IM": _add_messengers,
     "Address": _add_addresses,
     "Event": _add_events,
@@ -228,7 +215,7 @@ def open_google(owner: User, file: BinaryIO, now: dt.datetime, options: TableOpt
 
 
 # `* starred` and, from older exports, `* Starred in Android`; then by language, as Google's programs call the starred.
-_WORDS: Final = """
+_FAVOURITE_WORDS: Final = """
 en starred|starred in android|favorites|favourites
 ar مميّزة بنجمة|المميّزة بنجمة|المفضلة
 bg Със звезда|Означени със звезда|Любими
@@ -271,16 +258,10 @@ zh 已加星标|加星标|已加星號|加星號|收藏|收藏的联系人|常�
 """
 
 
-def is_favourite_label(label: str) -> bool:
-    """Whether a label of a Google export, with the star in front of Google's own, is that of the favourites."""
-    name = label.strip()
-    return name.startswith("*") and _key(name[1:]) in _FAVOURITE
-
-
 def _key(text: str) -> str:
     return fold_letters(" ".join(text.split()))
 
 
 _FAVOURITE: Final = frozenset(
-    _key(word) for line in _WORDS.strip().splitlines() for word in line.partition(" ")[2].split("|")
+    _key(word) for line in _FAVOURITE_WORDS.strip().splitlines() for word in line.partition(" ")[2].split("|")
 )

@@ -109,22 +109,14 @@ class Nametag:
                 yield InteractionRecord(keys=participants, kind=InteractionKind.NOTE, at=at, title=title, notes=notes)
 
     def not_imported(self) -> Sequence[tuple[Text, Text]]:
-        without_people = sum(not entry.get("peopleIds") for entry in get_objects(self.document, "journalEntries"))
-        found = []
-        if without_people:
-            found.append((JOURNAL_ENTRIES, _NAME_NOBODY.format(count=without_people)))
-        endpoints = sum(1 for _ in get_objects(self.document, "notificationEndpoints"))
-        if endpoints:
-            found.append((_ENDPOINTS, _WITHOUT_SECRETS.format(count=endpoints)))
-        labels = sum(len(list(get_objects(kind, "variants"))) for kind in self.kinds.values())
-        subscriptions = sum(1 for _ in get_objects(self.document, "pushSubscriptions"))
-        for name, count in (
-            (_LABELS, labels),
-            (_SUBSCRIPTIONS, subscriptions),
-        ):
-            if count:
-                found.append((name, LEFT_OUT.format(count=count)))
-        return found
+        entries = get_objects(self.document, "journalEntries")
+        counts = (
+            (JOURNAL_ENTRIES, _NAME_NOBODY, sum(not entry.get("peopleIds") for entry in entries)),
+            (_ENDPOINTS, _WITHOUT_SECRETS, sum(1 for _ in get_objects(self.document, "notificationEndpoints"))),
+            (_LABELS, LEFT_OUT, sum(len(list(get_objects(kind, "variants"))) for kind in self.kinds.values())),
+            (_SUBSCRIPTIONS, LEFT_OUT, sum(1 for _ in get_objects(self.document, "pushSubscriptions"))),
+        )
+        return [(name, remark.format(count=count)) for name, remark, count in counts if count]
 
     def _build_type(self, kind: JsonMapping) -> RelationshipTypeSpec:
         """Build the type with its inverse from the list of types, because a relationship only names its type."""
