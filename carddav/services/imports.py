@@ -25,13 +25,13 @@ from contacts_project.kernel.ownership.account_lock import IMPORTS, BatchWriter,
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.contact import create_from_cards
 from people.importing.groups import awaiting_groups, forget_awaited
-from people.importing.matches import uid_key
 from people.importing.vcards import without_google_groups
 from people.models import Group, Person
 from people.photos.images import PixelBudget
 from people.services.groups import put_members
 from people.services.plan_limits import check_plan
 from people.vcard import VCardError, read_card
+from people.vcard.card import uid_key
 
 _NOT_IMPORTED = define_text("contact_not_imported", "%(name)s: %(reason)s")
 _DATABASE_REFUSES = define_text("database_refuses", "the database refuses it")

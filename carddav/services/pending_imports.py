@@ -14,11 +14,11 @@ from carddav.sync.context import JobReport
 from carddav.sync.run import discover_new_cards
 from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.texts import define_text
-from people.importing.matches import uid_key, uid_spellings
 from people.importing.receipts import ERROR, IMPORTED, NOT_TRIED, SKIPPED, UPDATED, RecordOutcome
 from people.models import Person
 from people.models.account_counts import StorageLimitError
 from people.vcard import CardResult
+from people.vcard.card import uid_key, uid_spellings
 
 _GROUP = define_text("group_not_contact", "a group, not a contact")
 _PENDING = define_text("pending_already", "this card is pending already")

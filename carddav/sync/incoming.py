@@ -28,9 +28,9 @@ from carddav.sync.push_plan import unsent_mappings
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.groups import CategoryGroups
-from people.importing.matches import uid_spellings
 from people.services.groups import put_members
 from people.vcard import Card, VCardError, read_resource
+from people.vcard.card import uid_spellings
 
 _FETCHING = define_text("progress_fetching", "Fetching %(count)s contacts")
 _TAKING = define_text("progress_taking", "Taking %(count)s new contacts")

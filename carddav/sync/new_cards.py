@@ -32,10 +32,11 @@ from people.contents.contact import LocalContact, create_from_cards, load_local_
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
 from people.importing.groups import join_awaiting_groups
-from people.importing.matches import person_sort_key, uid_spellings
+from people.importing.matches import person_sort_key
 from people.models import Person
 from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card, without_photo
+from people.vcard.card import uid_spellings
 
 _MAX_NAMESAKES_PER_CARD = 20
 

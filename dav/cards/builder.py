@@ -28,10 +28,10 @@ from dav.cards.texts import (
 )
 from dav.models import BookCard
 from people.contents.contact import LocalContact, load_local_contacts
-from people.importing.matches import uid_key, uid_spellings
 from people.mentions import Topic
 from people.models import Group, Membership, Person
 from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
+from people.vcard.card import uid_key, uid_spellings
 from people.vcard.line_merge import missing_lines
 from people.vcard.line_updates.copies import with_current_copies
 from people.vcard.line_updates.state import COMPANION_PROPERTIES

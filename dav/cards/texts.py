@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 
-from people.importing.matches import uid_key
 from people.photos.files import read_photo
 from people.photos.names import photo_hash
 from people.vcard import Card, CardText, ContentLine, fold, parse_line, parse_lines, patch_text, read_card, write_card
 from people.vcard.builder import PRODID
+from people.vcard.card import bare_uid, uid_key
 from people.vcard.values import decode_base64, decode_data_uri, escape
 
 # Stands for the picture in a stored text, and in a card that is written. Its base64 has no padding, which a card might
@@ -249,8 +249,7 @@ def _line_text(line: ContentLine, revised: str, end: str) -> str:
 
 
 def _member_line(uid: str) -> str:
-    bare = uid[9:] if uid[:9].lower() == "urn:uuid:" else uid
-    return f"{_MEMBER}:urn:uuid:{bare}"
+    return f"{_MEMBER}:urn:uuid:{bare_uid(uid)}"
 
 
 def group_in_30(text: str) -> str:

@@ -24,11 +24,11 @@ from dav.xml import card as card_name
 from dav.xml import href
 from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
 from people.fields.card_lines import with_unmapped_lines
-from people.importing.matches import uid_key
 from people.models import Person
 from people.photos.files import confirm_upload, delete_files
 from people.services.person_writer import PersonWriter
 from people.vcard import CardText
+from people.vcard.card import uid_key
 from people.vcard.line_merge import without_photo
 
 _UID_STAYS = define_text("dav_uid_stays", "The UID of a card stays.")

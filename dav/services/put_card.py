@@ -36,13 +36,14 @@ from people.contents.contact import create_from_cards, load_local_contact, load_
 from people.contents.fields import remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
 from people.importing.groups import awaiting_groups, forget_awaited
-from people.importing.matches import name_key, uid_key, uid_spellings
+from people.importing.matches import name_key
 from people.models import AwaitedMember, Group, Person
 from people.services.groups import put_members
 from people.services.people import restore_person
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan
 from people.vcard import CardText, VCardError
+from people.vcard.card import uid_key, uid_spellings
 from people.vcard.line_merge import without_photo
 
 # With how many people of its name a new card is compared.

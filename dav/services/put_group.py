@@ -33,12 +33,12 @@ from dav.services.card_write import (
 from dav.services.history import record_left_groups
 from dav.xml import card as card_name
 from people.importing.groups import MAX_AWAITED
-from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Membership, Person
 from people.models.groups import group_key
 from people.services.groups import create_group, put_members, restore_group, update_group
 from people.services.people import touch_people
 from people.vcard import CardText
+from people.vcard.card import uid_key, uid_spellings
 
 _MAX_NAME, _MAX_KEY = 100, 255
 _BATCH_SIZE = 100

@@ -17,8 +17,8 @@ from dav.cards.texts import etag_of, pack, revised_at, unpack, without_members
 from dav.models import BookCard, FormerText, GivenCard, ListedAgain, Refusal, ReplacedValue
 from dav.services.history import PHOTO
 from people.extensions import PersonExtension
-from people.importing.matches import uid_key
 from people.photos.files import delete_files, photo_paths
+from people.vcard.card import uid_key
 
 # Not an empty text, which former names of cards have.
 _NO_UID = "-"

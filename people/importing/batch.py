@@ -17,7 +17,7 @@ from people.field_table import CARD_DATE_KEYS
 from people.fields.cards import put_card
 from people.importing.groups import awaiting_groups, forget_awaited
 from people.importing.log import ImportLog
-from people.importing.matches import Candidates, DryRunState, Item, PersonMatch, uid_key
+from people.importing.matches import Candidates, DryRunState, Item, PersonMatch
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome
 from people.models import Group, ImportantDate, Person
 from people.models.groups import group_key
@@ -27,6 +27,7 @@ from people.services.group_rules import write_rules
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import describe_limit, remaining_in_plan
 from people.vcard import Card
+from people.vcard.card import uid_key
 from people.vcard.limits import too_many_entries
 from people.vcard.merge import fields_beyond_limit
 from people.vocabularies import RecordKind

@@ -14,10 +14,10 @@ from contacts_project.kernel.ownership.account_lock import BatchWriter, account_
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.groups import CategoryGroups
 from people.importing.log import ImportLog
-from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember, Group, Membership, Person
 from people.services.groups import join_group, put_members
 from people.vcard import Card
+from people.vcard.card import uid_key, uid_spellings
 from people.vocabularies import RecordKind
 
 _GROUP = define_text(

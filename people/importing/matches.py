@@ -4,7 +4,6 @@ The people of a whole batch are read in a few statements.
 """
 
 import pickle
-import re
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -25,11 +24,11 @@ from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
 from people.vcard import Card, CardDate, CardResult
+from people.vcard.card import uid_key, uid_spellings
 from people.vcard.merge import merge_cards
 
 #: The kind and the key of a LookupKey.
 ContactKey = tuple[int, str]
-_UUID = re.compile(r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 # How many people with the same name and contact key are compared with a card.
 _MAX_PER_KEY = 100
 #: How many namesakes a card is compared with, and how many people one query reads: a hostile file could have many more.
@@ -125,27 +124,6 @@ def contact_keys(card: Card) -> list[ContactKey]:
     keys = {(LookupKey.EMAIL, email_key(str(entry["email"]))) for entry in card.emails}
     keys |= {(LookupKey.PHONE, key) for entry in card.phone_numbers for key in phone_keys(str(entry["number"]))}
     return sorted((kind, key) for kind, key in keys if key)
-
-
-def uid_key(uid: str) -> str:
-    """The form in which UIDs are compared: without `urn:uuid:`, which some programs add or drop, and a UUID in lower
-    case with hyphens (RFC 9562, 4). Any other UID is compared with its letter case.
-    """
-    text = _without_scheme(uid.strip())
-    return str(UUID(hex=text)) if _UUID.fullmatch(text) else text
-
-
-def uid_spellings(uid: str) -> tuple[str, ...]:
-    """The spellings of a UID that a row may have: with and without `urn:uuid:`, a UUID in upper and lower case."""
-    text, key = _without_scheme(uid.strip()), uid_key(uid)
-    texts = [text]
-    if _UUID.fullmatch(text):
-        texts += [spelling for form in (key, key.replace("-", "")) for spelling in (form, form.upper())]
-    return tuple(dict.fromkeys((uid, *(prefix + t for t in texts for prefix in ("", "urn:uuid:", "URN:UUID:")))))
-
-
-def _without_scheme(uid: str) -> str:
-    return uid[9:] if uid[:9].lower() == "urn:uuid:" else uid
 
 
 class DryRunState:

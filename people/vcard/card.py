@@ -1,14 +1,18 @@
 """The data of one vCard: its values in the shape of a person and its content lines."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from uuid import UUID
 
 from contacts_project.kernel.texts import Text
 from people import field_table
 from people.scripts import is_surname_first
 
 Entry = Mapping[str, str | float | None]
+
+_UUID = re.compile(r"[0-9a-f]{8}(-?)[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{4}\1[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 #: The year of a date of which only month and day are known, as Apple writes it. A leap year, so 29 February is valid.
 UNKNOWN_YEAR = 1604
@@ -151,3 +155,26 @@ class CardResult:
     error: Text | None = None
     warnings: tuple[Text, ...] = ()
     text: str = ""
+
+
+def uid_key(uid: str) -> str:
+    """The form in which UIDs are compared: `bare_uid`, and a UUID in lower case with hyphens (RFC 9562, 4).
+
+    Any other UID is compared with its letter case.
+    """
+    text = bare_uid(uid.strip())
+    return str(UUID(hex=text)) if _UUID.fullmatch(text) else text
+
+
+def uid_spellings(uid: str) -> tuple[str, ...]:
+    """The spellings of a UID that a row may have: with and without `urn:uuid:`, a UUID in upper and lower case."""
+    text, key = bare_uid(uid.strip()), uid_key(uid)
+    texts = [text]
+    if _UUID.fullmatch(text):
+        texts += [spelling for form in (key, key.replace("-", "")) for spelling in (form, form.upper())]
+    return tuple(dict.fromkeys((uid, *(prefix + t for t in texts for prefix in ("", "urn:uuid:", "URN:UUID:")))))
+
+
+def bare_uid(uid: str) -> str:
+    """The UID without `urn:uuid:`, which some programs add or drop."""
+    return uid[9:] if uid[:9].lower() == "urn:uuid:" else uid

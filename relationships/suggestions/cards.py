@@ -13,9 +13,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from accounts.models import User
 from people.duplicates.keys import name_blocks, name_key
 from people.duplicates.similarity import LONE_GIVEN, THRESHOLD, build_identity, similarity
-from people.importing.matches import uid_spellings
 from people.models import LookupKey, Person, RelatedName
 from people.names import COLUMNS, NameParts, format_name
+from people.vcard.card import uid_spellings
 from relationships.models import AnsweredSuggestion
 from relationships.suggestions.suggestion import (
     CARD,

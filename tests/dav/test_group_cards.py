@@ -8,9 +8,9 @@ import pytest
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from dav.models import BookCard, ReplacedValue
-from people.importing.matches import uid_key
 from people.models import AwaitedMember, Group, Person
 from people.vcard import fold
+from people.vcard.card import uid_key
 from tests.builders import set_plan_limits
 from tests.client import client_of
 from tests.dav.devices import Device, group_devices

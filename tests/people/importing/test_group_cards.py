@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from people.importing import groups
-from people.importing.matches import uid_key, uid_spellings
 from people.models import AwaitedMember
+from people.vcard.card import uid_key, uid_spellings
 from tests.builders import set_plan_limits
 from tests.client import Client
 from tests.people.importing.uploads import counts, import_vcards, send_form, vcard
