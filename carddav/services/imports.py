@@ -235,7 +235,7 @@ def _put_into_groups(job: _ImportJob, rows: list[_ImportRow], people: Sequence[P
 
 def _store_with_fallback(job: _ImportJob, rows: list[_ImportRow], store: Callable[[list[_ImportRow]], None]) -> None:
     """Store the rows together; if that is refused, one by one, so that one row does not stop the others."""
-    # Once the plan is full, no later row is tried: each would fail for the same reason.
+    # Once the price plan is full, no later row is tried: each would fail for the same reason.
     if job.plan_limit is not None and rows:
         for row in rows:
             job.report.add_error(_NOT_IMPORTED.format(name=row.pending.display_name, reason=job.plan_limit.message))

@@ -83,7 +83,7 @@ def _undo_change(owner: User, change_id: UUID, undone: RunUndo) -> None:
             undone.restored += 1
             if change.photo and photo is None:
                 undone.kept.append((person, PHOTO_MISSING_MESSAGE))
-    except DomainError as error:  # the plan does not allow one more person
+    except DomainError as error:  # the price plan does not allow one more person
         undone.kept.append((change.person, error.message))
 
 
