@@ -28,7 +28,7 @@ from contacts_project.kernel.api.fields import (
     StrictDateTimeField,
     StrictIntegerField,
 )
-from contacts_project.kernel.json import JsonObject, dumps
+from contacts_project.kernel.json import JsonObject, camel_case, dumps
 from contacts_project.kernel.texts import Text, define_text
 
 NO_CONNECTION = define_text("connection_not_imported", "Its connection did not come in.")
@@ -172,13 +172,7 @@ class RunSection(Section):
                 "startedAt": row.started_at,
                 "endedAt": row.ended_at,
                 "undoneAt": row.undone_at,
-                "imported": row.imported,
-                "exported": row.exported,
-                "updatedLocally": row.updated_locally,
-                "updatedRemotely": row.updated_remotely,
-                "conflicts": row.conflicts,
-                "errors": row.errors,
-                "pendingImports": row.pending_imports,
+                **{camel_case(name): getattr(row, name) for name in RUN_COUNTS},
                 "errorMessages": row.error_messages,
                 "code": row.code,
                 "error": row.error.to_stored() if row.error else "",
