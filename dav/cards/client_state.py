@@ -156,13 +156,14 @@ def _etags_of_others(owner_id: UUID, card_ids: Sequence[UUID], token_id: UUID) -
 
 def drop_former_texts(owner_id: UUID, card_ids: Sequence[UUID]) -> None:
     """Delete the former texts of these cards that no device has any more."""
-    _texts_of_nobody.delete(owner_id=owner_id, card_ids=card_ids)
+    if keys := [key for (key,) in _texts_of_nobody.values(owner_id=owner_id, card_ids=card_ids)]:
+        FormerText.objects.owned_by(owner_id).filter(pk__in=keys).delete()
 
 
 @compiled_query
 def _texts_of_nobody(owner_id: UUID, card_ids: Sequence[UUID]) -> Rows:
     given = GivenCard.objects.owned_by(owner_id).filter(card=OuterRef("card"), etag=OuterRef("etag"))
-    return FormerText.objects.owned_by(owner_id).filter(~Q(Exists(given)), card__in=card_ids)
+    return FormerText.objects.owned_by(owner_id).filter(~Q(Exists(given)), card__in=card_ids).values_list("pk")
 
 
 def list_again(device: Credentials, row: BookCard, *, etag: str, revision: int) -> None:

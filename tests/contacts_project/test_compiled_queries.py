@@ -16,8 +16,8 @@ from contacts_project.kernel.database.compiled_queries import CompiledQuery, Row
 from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.database.postgresql import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.ownership.account_lock import NoOpenWriteError, account_write
-from people.models import ImportantDate, LookupKey, Person
-from tests.builders import make_keys, make_person, make_token
+from people.models import Person
+from tests.builders import make_person, make_token
 
 pytestmark = pytest.mark.django_db
 
@@ -219,30 +219,6 @@ def test_an_update_changes_the_rows_that_the_orm_would_change(alice: User, mallo
     rows = Person.unscoped.rows().order_by("name").values_list("pk", "name", "revision")
     assert {(key, name) for key, name, _ in rows} == {(ada, "Eve"), (anna, "Anna"), (hers, "Agnes")}
     assert {key for key, _, revision in rows if revision == write.revision} == {ada}
-
-
-def test_a_delete_removes_the_rows_that_the_orm_would_remove(alice: User, mallory: User) -> None:
-    query = CompiledQuery(lambda owner_id, keys: LookupKey.objects.filter(owner_id=owner_id, key__in=keys))
-    for user in (alice, mallory):
-        make_keys(user, [make_person(user, name="Ada"), make_person(user, name="Bea")])
-    left = LookupKey.objects.exclude(owner=alice, key__in=["ada", "adb"]).count()
-    for is_there in (True, False):
-        assert query.delete(owner_id=alice.pk, keys=[]) == 0
-        # The same parameters as those of a SELECT, which is another statement.
-        found = query.instances(owner_id=alice.pk, keys=["ada", "adb"])
-        assert bool(found) == is_there
-        assert query.delete(owner_id=alice.pk, keys=["ada", "adb"]) == len(found)
-        assert LookupKey.objects.count() == left
-
-
-def test_rows_that_others_refer_to_and_rows_of_the_feed_are_deleted_by_the_orm(alice: User) -> None:
-    make_token(alice)
-    of_tokens = CompiledQuery(lambda owner_id: ApiToken.objects.owned_by(owner_id).filter())
-    of_feed = CompiledQuery(lambda owner_id: ImportantDate.objects.owned_by(owner_id).active())
-    for query, model in ((of_tokens, "ApiToken"), (of_feed, "ImportantDate")):
-        with pytest.raises(TypeError, match=f"rows of {model} are deleted by the ORM"):
-            query.delete(owner_id=alice.pk)
-    assert of_tokens.instances(owner_id=alice.pk) != []
 
 
 def test_an_update_of_the_feed_has_the_revision_of_the_open_write(alice: User) -> None:

@@ -17,10 +17,9 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet
-from django.db.models.deletion import Collector
 from django.db.models.query import get_related_populators  # type: ignore[attr-defined] # not in the stubs
-from django.db.models.sql import DeleteQuery, UpdateQuery
-from django.db.models.sql.compiler import SQLCompiler, SQLDeleteCompiler, SQLUpdateCompiler
+from django.db.models.sql import UpdateQuery
+from django.db.models.sql.compiler import SQLCompiler, SQLUpdateCompiler
 
 from contacts_project.kernel.database.postgresql import MAX_BOUND_PARAMETERS
 from contacts_project.kernel.errors import MissingError
@@ -139,21 +138,11 @@ class CompiledQuery:
         done = self._execute((*self._names, *(_SET + column for column in new)), given, _count_rows)
         return done[1] if done else 0
 
-    def delete(self, **parameters: Parameter | Sequence[Parameter] | None) -> int:
-        """Delete the rows, as QuerySet.delete does, and return their number; none if a list is empty.
-
-        Of a model to which no other row refers, and that is not in the change feed. Raises TypeError for any other.
-        """
-        done = self._execute(self._names, parameters, _count_rows, is_delete=True)
-        return done[1] if done else 0
-
     def _execute(
         self,
         names: tuple[str, ...],
         parameters: Mapping[str, Parameter | Sequence[Parameter] | None],
         read_result: Callable[[CursorWrapper], Found],
-        *,
-        is_delete: bool = False,
     ) -> tuple[_Statement, Found] | None:
         """Run the statement for these parameters. Returns it with what `read_result` reads from the cursor.
 
@@ -164,17 +153,17 @@ class CompiledQuery:
             return None
         shape, values = found
         if len(values) > MAX_BOUND_PARAMETERS:
-            return self._execute_once(parameters, read_result, is_delete=is_delete)
+            return self._execute_once(parameters, read_result)
         # Looked up once: every attribute of the proxy `connection` would repeat the look-up.
         database = connections[DEFAULT_DB_ALIAS]
         vendor = database.vendor
-        key = (vendor, *shape) if names is self._names and not is_delete else (vendor, is_delete, *shape, *names)
+        key = (vendor, *shape) if names is self._names else (vendor, *shape, *names)
         statement = self._statements.get(key)
         if statement is None:
             # Dropping all is rare, and needs no bookkeeping on each use as an LRU cache would.
             if len(self._statements) >= _MAX_STATEMENTS:
                 self._statements.clear()
-            statement = self._statements[key] = self._compile(names, parameters, shape, is_delete=is_delete)
+            statement = self._statements[key] = self._compile(names, parameters, shape)
         if vendor == "sqlite":
             values = [value if type(value) is str else _to_sqlite(value, database.ops) for value in values]
         named_values = dict(zip(_PARAMETER_NAMES, values, strict=False))
@@ -211,22 +200,18 @@ class CompiledQuery:
         self,
         parameters: Mapping[str, Parameter | Sequence[Parameter] | None],
         read_result: Callable[[CursorWrapper], Found],
-        *,
-        is_delete: bool,
     ) -> tuple[_Statement, Found]:
         """Run a statement with long lists as the ORM does, and keep nothing of it.
 
         SQLite looks up each named parameter among all before it: 20,000 ids took four seconds, positional ones 0.2.
         """
-        compiler = self._make_compiler(dict(parameters), is_delete=is_delete)
+        compiler = self._make_compiler(dict(parameters))
         sql, values = compiler.as_sql()
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(sql, values)
             return _make_statement(sql, {}, compiler), read_result(cursor)
 
-    def _compile(
-        self, names: tuple[str, ...], parameters: Mapping[str, Any], shape: list[Any], *, is_delete: bool
-    ) -> _Statement:
+    def _compile(self, names: tuple[str, ...], parameters: Mapping[str, Any], shape: list[Any]) -> _Statement:
         """Compile the SQL for parameters of these types and lengths. Raises TypeError if `build` changes a parameter.
 
         The SQL has named parameters: on SQLite, Django searches the text of a statement with positional ones each time.
@@ -252,7 +237,7 @@ class CompiledQuery:
             else kind
             for name, kind in zip(names, shape, strict=True)
         }
-        compiler = self._make_compiler(arguments, is_delete=is_delete)
+        compiler = self._make_compiler(arguments)
         sql, values = compiler.as_sql()
         constants = {}
         for position, value in enumerate(values):
@@ -273,18 +258,11 @@ class CompiledQuery:
             sql = _OWNER.sub('"owner_id" IS NOT DISTINCT FROM %(', _ID_LIST.sub(r" = ANY(ARRAY[\1]::uuid[])", sql))
         return _make_statement(sql, constants, compiler)
 
-    def _make_compiler(
-        self, arguments: Mapping[str, Parameter | Sequence[Parameter] | None], *, is_delete: bool
-    ) -> SQLCompiler:
-        """Django's compiler of the statement with these parameters: a DELETE, an UPDATE if some of them are set, or a
-        SELECT."""
+    def _make_compiler(self, arguments: Mapping[str, Parameter | Sequence[Parameter] | None]) -> SQLCompiler:
+        """Django's compiler of the statement with these parameters: an UPDATE if some of them are set, or a SELECT."""
         rows: Any = self._build(**{name: arguments[name] for name in self._names})
         query = rows.query
-        if is_delete:
-            if hasattr(rows, "values_of_update") or not Collector(connection.alias).can_fast_delete(rows):
-                raise TypeError(f"{self.name}: rows of {rows.model.__name__} are deleted by the ORM.")
-            query = query.chain(DeleteQuery)
-        elif new := {name.removeprefix(_SET): value for name, value in arguments.items() if name.startswith(_SET)}:
+        if new := {name.removeprefix(_SET): value for name, value in arguments.items() if name.startswith(_SET)}:
             query = query.chain(UpdateQuery)
             query.add_update_values(new)
         compiler: SQLCompiler = query.get_compiler(connection.alias)
@@ -335,7 +313,7 @@ def query_by_ids(build: Callable[..., Rows]) -> CompiledQuery:
 
 
 def _make_statement(sql: str, constants: dict[str, str | int], compiler: SQLCompiler) -> _Statement:
-    if isinstance(compiler, SQLUpdateCompiler | SQLDeleteCompiler):
+    if isinstance(compiler, SQLUpdateCompiler):
         return _Statement(sql, constants)
     return _Statement(sql, constants, _make_row_converter(compiler), _make_instance_builder(compiler))
 
