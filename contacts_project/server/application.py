@@ -29,7 +29,6 @@ from contacts_project.server.bodies import (
 )
 from contacts_project.server.connection import (
     CONNECTION,
-    DISCONNECTED,
     LINGER_SECONDS_OF_SLOW,
     HttpConnection,
     free_space,
@@ -105,7 +104,7 @@ class Application:
         response = WsgiResponse(self._make_spool(key))
         try:
             await self._receive(scope, receive, key, body)
-            await self._serve(scope, send, body, response)
+            await self._serve(scope, send, key, body, response)
         except RefusedError as refused:
             count_refusal(scope["method"], refused.status)
             if refused.status == 408:
@@ -165,10 +164,10 @@ class Application:
             self.requests.release(asking)
         return None if accounts[0] is None else Holder(accounts[0], key.address)
 
-    async def _serve(self, scope: Scope, send: Send, body: Body, response: WsgiResponse) -> None:
+    async def _serve(self, scope: Scope, send: Send, key: QueueKey, body: Body, response: WsgiResponse) -> None:
         queue = self.uploads if body.length > LARGE_BODY_BYTES else self.requests
-        key, received_at, body_bytes = queue_key(scope), time.perf_counter(), body.spool.size
-        disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
+        received_at, body_bytes = time.perf_counter(), body.spool.size
+        disconnected: asyncio.Future[Message] = scope["state"][CONNECTION].disconnected
         await queue.acquire(key)
         try:
             # Before one more response has to be kept.
@@ -202,8 +201,7 @@ class Application:
     ) -> None:
         """Make the response in the acquired thread, and send it meanwhile if it is long. Raises RefusedError."""
         connection: HttpConnection = scope["state"][CONNECTION]
-        disconnected: asyncio.Future[Message] = scope["state"][DISCONNECTED]
-        spool = response.spool
+        disconnected, spool = connection.disconnected, response.spool
         spool.discards, spool.disconnect = scope["method"] == "HEAD", connection.abort
         spool.while_waiting = partial(queue.reader_wait, asyncio.get_running_loop(), key, spool)
         making = queue.start(key, partial(self._run_wsgi, environ, response, disconnected))

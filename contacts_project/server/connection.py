@@ -28,8 +28,8 @@ SEND_BUFFER_BYTES = 128 * 1024
 NO_LINGER = struct.pack("ii", 1, 0)
 # What is written at once by itself: to join it with what follows would copy it.
 _MAX_HELD_BYTES = 16 * 1024
-#: Keys in the state of a request's scope: a future that is done when its client has disconnected, and the connection.
-DISCONNECTED, CONNECTION = "disconnected", "connection"
+#: The key of the connection in the state of a request's scope.
+CONNECTION = "connection"
 # The rest of a body that is not taken is read and forgotten for so long: a client that sends it all before it reads
 # the response would get a reset instead.
 LINGER_SECONDS, LINGER_SECONDS_OF_SLOW = 30, 2
@@ -141,7 +141,8 @@ class HttpConnection(H11Protocol):
         self.send_timer: asyncio.TimerHandle | None = None
         self.caller: object = None
         self.disconnected: asyncio.Future[Message] = self.loop.create_future()
-        self.app_state = {**self.app_state, DISCONNECTED: self.disconnected, CONNECTION: self}
+        """Done when the client has disconnected."""
+        self.app_state = {**self.app_state, CONNECTION: self}
         self.linger_seconds = LINGER_SECONDS
         self.linger_timer: asyncio.TimerHandle | None = None
 
