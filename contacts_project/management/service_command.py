@@ -30,6 +30,14 @@ def parse_now(text: str | None) -> dt.datetime:
     return now if now.tzinfo else now.replace(tzinfo=dt.UTC)
 
 
+def account_of(email: str) -> User:
+    """The account that an argument names. Raises CommandError."""
+    owner = User.objects.with_email(email).first()
+    if owner is None:
+        raise CommandError(f"There is no account {email}.")
+    return owner
+
+
 class ServiceCommand(BaseCommand):
     """Skips Django's system checks, which load every view: a fifth of the start. `check` and `migrate` run them."""
 
@@ -45,9 +53,7 @@ class ImportCommand(ServiceCommand):
 
     def account_and_file(self, email: str, path: Path) -> tuple[User, Path]:
         """The account and the file that the arguments name. Raises CommandError if either does not exist."""
-        owner = User.objects.with_email(email).first()
-        if owner is None:
-            raise CommandError(f"There is no account {email}.")
+        owner = account_of(email)
         if not path.is_file():
             raise CommandError(f"There is no file {path}.")
         return owner, path

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from accounts.models import User
-from contacts_project.management.service_command import ServiceCommand
+from contacts_project.management.service_command import ServiceCommand, account_of
 from contacts_project.pages.labels import DEFAULT_SHEET, labels_context
 from people.letters.households import Household, find_households, households_csv
 from people.letters.sheets import SHEETS, labels_css
@@ -27,9 +27,7 @@ class Command(ServiceCommand):
         parser.add_argument("--sheet", choices=list(SHEETS), default=DEFAULT_SHEET, help="of labels, for html")
 
     def handle(self, *, email: str, groups: list[str], format: str, sheet: str, **options: object) -> None:
-        owner = User.objects.with_email(email).first()
-        if owner is None:
-            raise CommandError(f"There is no account {email}.")
+        owner = account_of(email)
         with translation.override(owner.language):
             households = find_households(owner, self._group_ids(owner, groups))
             content = _render(owner, households, format, sheet)
