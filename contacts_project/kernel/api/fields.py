@@ -13,6 +13,7 @@ from uuid import UUID
 from django.apps import apps
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import Model, QuerySet
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
@@ -44,6 +45,8 @@ NOT_A_LIST_OF_IDS = define_text("not_a_list_of_ids", "This must be a list of ids
 TOO_MANY_ENTRIES = define_text("too_many_entries", "At most %(limit)s entries.")
 _NO_IDS = define_text("no_ids", "At least one id is needed.")
 TOO_MANY_IDS = define_text("too_many_ids", "At most %(limit)s ids.")
+# Of the API description.
+_CLIENT_ID_PATTERN = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
 
 
 def messages(**texts: Text) -> Any:
@@ -131,6 +134,7 @@ class StrictDateTimeField(serializers.DateTimeField):
         return format_timestamp(value)
 
 
+@extend_schema_field({"type": "integer"})
 class StrictIntegerField(serializers.IntegerField):
     """A JSON integer in a range; no text, no float, no boolean."""
 
@@ -147,6 +151,7 @@ class StrictIntegerField(serializers.IntegerField):
         return int(data)
 
 
+@extend_schema_field({"type": "number"})
 class StrictFloatField(serializers.FloatField):
     """A JSON number in a range, such as a latitude in degrees."""
 
@@ -229,6 +234,7 @@ class StrictChoiceField(serializers.ChoiceField):
         return word
 
 
+@extend_schema_field({"type": "string", "format": "uuid", "pattern": _CLIENT_ID_PATTERN})
 class ClientIdField(serializers.UUIDField):
     """The id that a client generated for a new record. `claim_ids` checks under the account lock that it is unused."""
 
@@ -242,6 +248,7 @@ class ClientIdField(serializers.UUIDField):
         return key
 
 
+@extend_schema_field({"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"})
 class ColorField(serializers.Field[str, Any, str, Any]):
     """A colour, `#RRGGBB`. Its case is kept."""
 
@@ -270,6 +277,7 @@ class _OwnedMixin:
         return rows
 
 
+@extend_schema_field({"type": "string", "format": "uuid"})
 class OwnedField(_OwnedMixin, serializers.Field[Any, Any, str, Any]):
     """The id of one active row of the caller. The validated value is the row. `model` is "app.Model".
 

@@ -18,15 +18,9 @@ from contacts_project.kernel.json import JsonObject
 Direction: TypeAlias = Literal["request", "response"]
 
 
-class _FieldSchema(OpenApiSerializerFieldExtension):
+# What depends on the instance of a field; the other fields have their schemas in fields.py.
+class CharSchema(OpenApiSerializerFieldExtension):
     match_subclasses = True
-    schema: dict[str, Any] = {"type": "string"}
-
-    def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
-        return dict(self.schema)
-
-
-class CharSchema(_FieldSchema):
     target_class = "contacts_project.kernel.api.fields.StrictCharField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
@@ -36,17 +30,8 @@ class CharSchema(_FieldSchema):
         return schema
 
 
-class IntegerSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.StrictIntegerField"
-    schema = {"type": "integer"}
-
-
-class FloatSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.StrictFloatField"
-    schema = {"type": "number"}
-
-
-class ChoiceSchema(_FieldSchema):
+class ChoiceSchema(OpenApiSerializerFieldExtension):
+    match_subclasses = True
     target_class = "contacts_project.kernel.api.fields.StrictChoiceField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
@@ -54,26 +39,8 @@ class ChoiceSchema(_FieldSchema):
         return {"type": "string", "enum": [*words, None] if self.target.allow_null else words}
 
 
-class ColorSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.ColorField"
-    schema = {"type": "string", "pattern": "^#[0-9A-Fa-f]{6}$"}
-
-
-class ClientIdSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.ClientIdField"
-    schema = {
-        "type": "string",
-        "format": "uuid",
-        "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
-    }
-
-
-class OwnedSchema(_FieldSchema):
-    target_class = "contacts_project.kernel.api.fields.OwnedField"
-    schema = {"type": "string", "format": "uuid"}
-
-
-class OwnedListSchema(_FieldSchema):
+class OwnedListSchema(OpenApiSerializerFieldExtension):
+    match_subclasses = True
     target_class = "contacts_project.kernel.api.fields.OwnedListField"
 
     def map_serializer_field(self, auto_schema: AutoSchema, direction: Direction) -> JsonObject:
