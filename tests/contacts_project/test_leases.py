@@ -1,6 +1,11 @@
-"""Leases on rows: one worker gets it, an expired one writes nothing, and that of a killed process is free at once."""
+"""Leases on rows: one worker gets it, an expired one writes nothing, and that of a killed process is free at once.
+
+Which processes count as dead: a killed one at once, never a running one, and never one of another machine.
+"""
 
 import datetime as dt
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -10,7 +15,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import AccountMail, MailKind
-from contacts_project.kernel.processes import this_process
+from contacts_project.kernel.processes import is_gone, this_process
+from tests import ROOT
 
 LEASE = dt.timedelta(minutes=1)
 NOW = timezone.now()
@@ -116,3 +122,29 @@ def test_renew_in_a_transaction_blocks_others_until_its_end() -> None:
             assert ours.update(tries=3) == 1
         assert late.result(20) is None
     assert rows().get().tries == 3
+
+
+PRINT_IDENTITY = (
+    "from contacts_project.kernel.processes import this_process; print(this_process(), flush=True); input()"
+)
+
+
+def test_killed_process_is_dead() -> None:
+    command = [sys.executable, "-c", PRINT_IDENTITY]
+    child = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    with child.stdin, child.stdout:
+        name = child.stdout.readline().strip()
+        assert not is_gone(name)
+        child.kill()
+        child.wait()
+        assert is_gone(name)
+
+
+def test_reused_pid_is_another_process() -> None:
+    machine, pid, start = this_process().split(":")
+    assert not is_gone(f"{machine}:{pid}:{start}")
+    assert is_gone(f"{machine}:{pid}:{start}0")
+    assert not is_gone(f"elsewhere:{pid}:{start}0")
+    assert not is_gone("")
