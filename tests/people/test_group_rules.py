@@ -307,7 +307,7 @@ def test_every_module_that_inserts_memberships_is_known() -> None:
     writes_rules = {
         "people/services/groups.py",
         "people/services/person_rows.py",  # returns who has joined; PersonWriter writes the rules after the dates
-        "people/importing/groups.py",  # the batch writes the rules after the dates
+        "people/contents/groups.py",  # the batch writes the rules after the dates
         "relationships/services/bulk.py",
     }
     restores = {"people/merging/related_rows.py", "people/transfer/people.py"}
