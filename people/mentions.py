@@ -3,7 +3,7 @@
 A place that speaks of people unasked filters by `may_be_mentioned`, or asks `Person.silence` of a row that it has. It
 names its topic, since there are two reasons: a quiet person is not spoken of at all, somebody who died still has
 memorial days. Lists, searches, groups, relationships and exports, which show what the user looks for, leave nobody out.
-tests/people/test_mentions.py has the places.
+tests/routes/test_mentions.py has the places.
 """
 
 import datetime as dt

@@ -30,7 +30,7 @@ from dav.models import BookCard
 from people.contents.contact import LocalContact, load_local_contacts
 from people.mentions import Topic
 from people.models import Group, Membership, Person
-from people.vcard import Card, CardText, KeptLine, VCardError, fold, parse_line
+from people.vcard import Card, CardLine, CardText, VCardError, fold, parse_line
 from people.vcard.card import uid_key, uid_spellings
 from people.vcard.line_merge import missing_lines
 from people.vcard.line_updates.copies import with_current_copies
@@ -184,7 +184,7 @@ def with_lines_of(source: CardText, card: Card, *, revised: str) -> CardText:
     return CardText("".join(chunks))
 
 
-def _keys(lines: Sequence[KeptLine]) -> list[tuple[object, ...] | None]:
+def _keys(lines: Sequence[CardLine]) -> list[tuple[object, ...] | None]:
     """For each line of a property without a field what it means, with its label; None for other lines."""
     # Labels have no field either.
     parsed = [None if kept.fields else parse_line(kept.text) for kept in lines]

@@ -15,7 +15,7 @@ from people.contents.merge import Sides, merge, resolve_bases
 from people.entries import pair_entries
 from people.field_table import Compare
 from people.phone_numbers import parse_phone
-from people.vcard import Card, CardText, ContentLine, KeptLine, fold, parse_line
+from people.vcard import Card, CardLine, CardText, ContentLine, fold, parse_line
 from people.vcard.line_merge import missing_lines, with_unsent_details
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.versions import canonical_key
@@ -94,7 +94,7 @@ def _with_lines_of_others(sent: CardText, base_card: Card, current_card: Card, k
     sent_lines = sent.card.lines
     sent_entries = {key for kept in sent_lines if (key := _key_without_kind(kept))}
 
-    def is_missing(kept: KeptLine) -> bool:
+    def is_missing(kept: CardLine) -> bool:
         line = parse_line(kept.text)
         if line.name in COMPANION_PROPERTIES:
             return True  # goes with the line that it describes
@@ -118,7 +118,7 @@ def _with_lines_of_others(sent: CardText, base_card: Card, current_card: Card, k
     return CardText(f"{body}{added}{closing}")
 
 
-def _key_without_kind(kept: KeptLine) -> Any:
+def _key_without_kind(kept: CardLine) -> Any:
     """A key that is equal for two lines with the same entry, such as a number, whatever its kind or label; None for a
     line of which no field holds entries."""
     if not isinstance(kept.entry, Mapping):
@@ -155,7 +155,7 @@ def with_spelling_of(card: Card, texts: Iterable[str]) -> Card:
         line = parse_line(text)
         known.setdefault(canonical_key(line), line)
 
-    def spelled(kept: KeptLine) -> KeptLine:
+    def spelled(kept: CardLine) -> CardLine:
         line = parse_line(kept.text)
         same = known.get(canonical_key(line))
         return kept if same is None else replace(kept, text=same.in_group(line.group).serialize())

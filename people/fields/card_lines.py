@@ -10,7 +10,7 @@ from typing import Any, Final
 from contacts_project.kernel.json import JsonMapping
 from people.field_table import MAX_ENTRIES, OTHER
 from people.models import Person
-from people.vcard import Card, KeptLine, values
+from people.vcard import Card, CardLine, values
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.labels import read_type
 from people.vcard.line_merge import missing_lines, text_without_group
@@ -71,7 +71,7 @@ def with_unmapped_lines(person: Person, card: Card) -> list[Line] | None:
     known_keys = zip(person.card_lines, own, _unmapped_keys(own), strict=True)
     kept = _without_orphaned_labels([(kept, line) for kept, line, key in known_keys if key is None or key in present])
     known = [
-        KeptLine(line["line"], tuple(line.get("fields", ())), {"id": line["id"]} if "id" in line else None)
+        CardLine(line["line"], tuple(line.get("fields", ())), {"id": line["id"]} if "id" in line else None)
         for line in kept
     ]
     added = missing_lines(known, candidates)

@@ -7,7 +7,7 @@ from contacts_project.kernel.json import JsonMapping, JsonObject
 from people import field_table
 from people.entries import ENTRY_KEYS, identify_entries
 from people.models import ImportantDate, Person
-from people.vcard import Card, CardDate, KeptLine
+from people.vcard import Card, CardDate, CardLine
 from people.vcard.content_lines import parse_line
 from people.vcard.line_updates.copies import label_indexes, reads_as
 
@@ -42,7 +42,7 @@ def card_of(
         important_dates=tuple(days.values()),
         categories=tuple(categories),
         lines=tuple(
-            KeptLine(line["line"], tuple(line.get("fields", ())), entries_by_id.get(line.get("id")))
+            CardLine(line["line"], tuple(line.get("fields", ())), entries_by_id.get(line.get("id")))
             for line in person.card_lines
         ),
         photo=photo,
@@ -107,7 +107,7 @@ def _stored_lines(
     return lines
 
 
-def _find_entry_id(kept: KeptLine, ids: Mapping[object, str]) -> str | None:
+def _find_entry_id(kept: CardLine, ids: Mapping[object, str]) -> str | None:
     if isinstance(kept.entry, CardDate):
         # By type too: a person has one date of a type, whose day may differ from the card's.
         return ids.get(kept.entry) or (ids.get(kept.entry.type) if kept.entry.type else None)

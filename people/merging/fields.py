@@ -14,7 +14,7 @@ from people.fields.cards import SCALARS as CARD_FIELDS
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.services.group_rules import RULED_COLUMNS, drop_removed_source
-from people.vcard import KeptLine
+from people.vcard import CardLine
 from people.vcard.line_merge import missing_lines
 
 OVERRIDABLE_COLUMNS: Mapping[str, str] = {
@@ -224,11 +224,11 @@ def _is_taken_over(line: Line, primary: Person, secondary: Person) -> bool:
     return all(getattr(primary, column) == getattr(secondary, column) for column in columns)
 
 
-def _read_line(line: Line, entry_id: str | None) -> KeptLine:
-    return KeptLine(line["line"], tuple(line.get("fields", ())), {"id": entry_id} if entry_id else None)
+def _read_line(line: Line, entry_id: str | None) -> CardLine:
+    return CardLine(line["line"], tuple(line.get("fields", ())), {"id": entry_id} if entry_id else None)
 
 
-def _stored_line(kept: KeptLine) -> Line:
+def _stored_line(kept: CardLine) -> Line:
     line: dict[str, Any] = {"line": kept.text}
     if kept.fields:
         line["fields"] = list(kept.fields)

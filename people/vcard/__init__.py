@@ -3,7 +3,7 @@
 See docs/vcard.md.
 """
 
-from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardResult, Entry, KeptLine, VCardError
+from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardLine, CardResult, Entry, VCardError
 from people.vcard.charsets import decode_card
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
 from people.vcard.files import read_cards, read_resource, split_cards
@@ -17,11 +17,11 @@ __all__ = [
     "VERSIONS",
     "Card",
     "CardDate",
+    "CardLine",
     "CardResult",
     "CardText",
     "ContentLine",
     "Entry",
-    "KeptLine",
     "VCardError",
     "decode_card",
     "fold",

@@ -62,7 +62,7 @@ class CardDate:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptLine:
+class CardLine:
     """One content line of a card as it was read, unfolded.
 
     `fields` are the fields of the card whose value comes from this line; empty if no field holds what it contains.
@@ -114,7 +114,7 @@ class Card:
     photo_url: str | None = None
     kind: str = "individual"
     members: tuple[str, ...] = ()
-    lines: tuple[KeptLine, ...] = ()
+    lines: tuple[CardLine, ...] = ()
 
     @property
     def is_group(self) -> bool:

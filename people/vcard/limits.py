@@ -9,7 +9,7 @@ from contacts_project.kernel.text_forms import is_email
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.field_table import OTHER, FieldKind, KeyKind
-from people.vcard.card import Entry, KeptLine
+from people.vcard.card import CardLine, Entry
 from people.vcard.values import clean_line
 
 _GROUP_NAME = define_text("noun_group_name", "group name")
@@ -146,9 +146,9 @@ class CardLimits:
             self.warnings.append(_KEPT_INVALID.format(field=text, value=value[:60]))
         return "custom_fields", {"key": _FIELD_LABELS.get(field, field), "value": value, "type": entry["type"]}
 
-    def limit_lines(self, lines: Iterable[KeptLine]) -> tuple[KeptLine, ...]:
+    def limit_lines(self, lines: Iterable[CardLine]) -> tuple[CardLine, ...]:
         """The lines within MAX_LINES_SIZE characters. The photo does not count: it is not stored in the line."""
-        kept: list[KeptLine] = []
+        kept: list[CardLine] = []
         size = 0
         for line in lines:
             length = 0 if "photo" in line.fields else len(line.text)

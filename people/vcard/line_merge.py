@@ -11,7 +11,7 @@ from people.entries import date_entry
 from people.field_table import OTHER
 from people.phone_numbers import parse_phone
 from people.vcard import values
-from people.vcard.card import ENTRY_FIELDS, Card, CardDate, Entry, KeptLine
+from people.vcard.card import ENTRY_FIELDS, Card, CardDate, CardLine, Entry
 from people.vcard.content_lines import ContentLine, fold, parse_line
 from people.vcard.labels import HIDDEN_TYPES
 from people.vcard.limits import CardLimits
@@ -20,7 +20,7 @@ from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.parser import CardText
 
 
-def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_name: bool = False) -> list[KeptLine]:
+def missing_lines(first: Sequence[CardLine], second: Sequence[CardLine], *, by_name: bool = False) -> list[CardLine]:
     """The lines of `second` that have no counterpart in `first`, in item groups that `first` does not use.
 
     The counterpart of a line with a field is a line with the same field and entry; that of another line is one with the
@@ -55,7 +55,7 @@ def missing_lines(first: Sequence[KeptLine], second: Sequence[KeptLine], *, by_n
     return result
 
 
-def _line_key(kept: KeptLine, line: ContentLine | None = None, *, by_name: bool) -> Hashable:
+def _line_key(kept: CardLine, line: ContentLine | None = None, *, by_name: bool) -> Hashable:
     """The key that a line shares with its counterpart; None if its entry was removed."""
     if not kept.fields:
         line = line or parse_line(kept.text)
@@ -79,14 +79,14 @@ def without_photo(card: Card, *, is_stored_elsewhere: bool) -> Card:
             for kept in card.lines
         )
         return replace(card, photo=None, lines=tuple(lines))
-    lines = (KeptLine(kept.text) if "photo" in kept.fields else kept for kept in card.lines)
+    lines = (CardLine(kept.text) if "photo" in kept.fields else kept for kept in card.lines)
     return replace(card, photo=None, lines=CardLimits([]).limit_lines(lines))
 
 
 def without_categories(card: Card, names: Collection[str]) -> Card:
     """The card without these categories. They move to CATEGORIES lines that set no field, so that none is lost."""
     refused = {case_key(name) for name in names}
-    lines: list[KeptLine] = []
+    lines: list[CardLine] = []
     for kept in card.lines:
         if "categories" not in kept.fields:
             lines.append(kept)
@@ -97,8 +97,8 @@ def without_categories(card: Card, names: Collection[str]) -> Card:
         remaining: list[str] = []
         for piece in pieces:
             (refused_pieces if category_key(piece) in refused else remaining).append(piece)
-        lines += [KeptLine(line.with_value(",".join(remaining)).text, kept.fields)] if remaining else []
-        lines += [KeptLine(line.with_value(",".join(refused_pieces)).text)] if refused_pieces else []
+        lines += [CardLine(line.with_value(",".join(remaining)).text, kept.fields)] if remaining else []
+        lines += [CardLine(line.with_value(",".join(refused_pieces)).text)] if refused_pieces else []
     categories = tuple(name for name in card.categories if case_key(name) not in refused)
     return replace(card, categories=categories, lines=tuple(lines))
 

@@ -14,7 +14,7 @@ from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.text_forms import case_key, nfc
 from people import field_table
 from people.entries import date_entry, is_same_value, pair_entries
-from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, Card, CardDate, Entry, KeptLine
+from people.vcard.card import ENTRY_FIELDS, LIST_FIELDS, Card, CardDate, CardLine, Entry
 from people.vcard.content_lines import parse_line
 from people.vcard.limits import MAX_ENTRIES, CardLimits
 from people.vcard.line_merge import as_entry, entry_key, missing_lines
@@ -82,7 +82,7 @@ def _merge_dates(
     return tuple(result)
 
 
-def _merge_lines(stored: Card, card: Card, merged: JsonMapping, *, overwrite: bool) -> tuple[KeptLine, ...]:
+def _merge_lines(stored: Card, card: Card, merged: JsonMapping, *, overwrite: bool) -> tuple[CardLine, ...]:
     """The lines of both, those of `card` first with `overwrite`. Unchanged if the lines of `card` add nothing.
 
     That keeps an exported card from changing the person when it is imported again.
@@ -98,13 +98,13 @@ def _merge_lines(stored: Card, card: Card, merged: JsonMapping, *, overwrite: bo
     return CardLimits([]).limit_lines(lines)
 
 
-def _with_entry_or_unseen(kept: KeptLine, merged: JsonMapping) -> KeptLine:
+def _with_entry_or_unseen(kept: CardLine, merged: JsonMapping) -> CardLine:
     """`_with_merged_entry`, or a line that sets no field if there was no room for its entry."""
     with_entry = _with_merged_entry(kept, merged)
-    return KeptLine(kept.text) if kept.entry is not None and with_entry.entry is None else with_entry
+    return CardLine(kept.text) if kept.entry is not None and with_entry.entry is None else with_entry
 
 
-def _with_merged_entry(kept: KeptLine, merged: JsonMapping) -> KeptLine:
+def _with_merged_entry(kept: CardLine, merged: JsonMapping) -> CardLine:
     """The line with its entry replaced by the merged entry that is the same."""
     if kept.entry is None:
         return kept
@@ -115,11 +115,11 @@ def _with_merged_entry(kept: KeptLine, merged: JsonMapping) -> KeptLine:
     return replace(kept, entry=None if index is None else merged[field][index])
 
 
-def _whole_line_key(kept: KeptLine) -> Hashable:
+def _whole_line_key(kept: CardLine) -> Hashable:
     return nfc(kept.text), kept.fields, None if kept.entry is None else entry_key(kept.entry)
 
 
-def _contains_all_lines(stored: Card, uid: str | None, new_lines: Sequence[KeptLine]) -> bool:
+def _contains_all_lines(stored: Card, uid: str | None, new_lines: Sequence[CardLine]) -> bool:
     """Whether `stored` has each of the lines, with the same text or as an export in any version would write it.
 
     `uid` is the UID of the merged card.

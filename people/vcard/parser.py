@@ -18,7 +18,7 @@ from people.vcard.card import (
     PLAIN_TEXT_FIELDS,
     Card,
     CardDate,
-    KeptLine,
+    CardLine,
     VCardError,
 )
 from people.vcard.charsets import has_controls, remove_controls
@@ -168,7 +168,7 @@ class _Parser:
             if is_group
             else (),
             lines=tuple(
-                KeptLine(line.serialize(), self.fields[index], self.entries.get(index))
+                CardLine(line.serialize(), self.fields[index], self.entries.get(index))
                 for index, line in enumerate(self.lines)
             ),
         )

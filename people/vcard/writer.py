@@ -7,7 +7,7 @@ from typing import Any
 
 from people.entries import pair_entries
 from people.vcard.builder import PRODID, LineBuilder
-from people.vcard.card import ENTRY_FIELDS, Card, KeptLine
+from people.vcard.card import ENTRY_FIELDS, Card, CardLine
 from people.vcard.content_lines import ContentLine, fold, fold_21, parse_line
 from people.vcard.line_merge import as_entry, entry_key
 from people.vcard.line_updates import update_lines
@@ -87,7 +87,7 @@ def _serialize_line(line: ContentLine, *, version: str, is_v21: bool, end: str) 
     return text.replace("\r\n", end)
 
 
-def _bind_entries(parsed: Card, card: Card) -> tuple[KeptLine, ...]:
+def _bind_entries(parsed: Card, card: Card) -> tuple[CardLine, ...]:
     """The lines of the text, each with the current version of its entry."""
     target: dict[tuple[str, Hashable], Any] = {}
     for field in ENTRY_FIELDS:

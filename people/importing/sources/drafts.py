@@ -10,7 +10,7 @@ from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.field_table import MAX_ENTRIES, OTHER
 from people.importing.sources.days import DayReader
-from people.vcard import Card, CardDate, CardResult, KeptLine
+from people.vcard import Card, CardDate, CardLine, CardResult
 from people.vcard.card import LIST_FIELDS
 from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
@@ -82,7 +82,7 @@ class RecordDraft:
         self._dates: list[CardDate] = []
         self._reminders: dict[CardDate, Mapping[str, Any]] = {}
         self._categories: dict[str, str] = {}
-        self._lines: list[KeptLine] = []
+        self._lines: list[CardLine] = []
         self._items = 0
 
     def clean(self, text: str) -> str:
@@ -214,7 +214,7 @@ class RecordDraft:
             ContentLine("X-ABRELATEDNAMES", escape(value), group=group),
             ContentLine("X-ABLabel", escape(label), group=group),
         ):
-            self._lines.append(KeptLine(line.serialize()))
+            self._lines.append(CardLine(line.serialize()))
 
     def build_result(self, index: int, *, key: str = "") -> RecordResult:
         """Build the card; an error if the record has nothing that could serve as a name."""

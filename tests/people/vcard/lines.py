@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from people.vcard import Card, CardResult, KeptLine, read_cards
+from people.vcard import Card, CardLine, CardResult, read_cards
 from people.vcard.content_lines import parse_line
 
 
@@ -39,17 +39,17 @@ def replace_entry(card: Card, field: str, old: Any, new: Any) -> Card:
     """The card with the entry `old` replaced by `new`, as after an edit; None removes it."""
     entries = tuple(new if entry is old else entry for entry in getattr(card, field))
     lines = tuple(
-        KeptLine(kept.text, kept.fields, new) if field in kept.fields and kept.entry == old else kept
+        CardLine(kept.text, kept.fields, new) if field in kept.fields and kept.entry == old else kept
         for kept in card.lines
     )
     changes: dict[str, Any] = {field: tuple(entry for entry in entries if entry is not None), "lines": lines}
     return replace(card, **changes)
 
 
-def kept_lines(*texts: str) -> tuple[KeptLine, ...]:
-    return tuple(map(KeptLine, texts))
+def card_lines(*texts: str) -> tuple[CardLine, ...]:
+    return tuple(map(CardLine, texts))
 
 
-def _is_label(line: KeptLine, held: set[str]) -> bool:
+def _is_label(line: CardLine, held: set[str]) -> bool:
     found = parse_line(line.text)
     return found.name == "X-ABLABEL" and str(found.group).lower() in held

@@ -12,7 +12,7 @@ from people.entries import pair_entries
 from people.vcard import Card, CardDate
 from people.vcard.card import LIST_FIELDS
 from people.vcard.merge import merge_cards
-from tests.people.vcard.lines import kept_lines
+from tests.people.vcard.lines import card_lines
 from tests.people.vcard.test_round_trip import CARDS
 
 BIRTHDAY = CardDate(date=dt.date(2000, 1, 1), type="BIRTHDAY")
@@ -66,9 +66,9 @@ def test_an_entry_that_is_known_keeps_its_spelling_and_type(overwrite: bool) -> 
 
 
 def test_groups_of_kept_lines_do_not_collide() -> None:
-    known, card = Card(lines=kept_lines("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(lines=kept_lines(*EXTRA))
+    known, card = Card(lines=card_lines("item1.X-FOO:1", "item1.X-ABLabel:Foo")), Card(lines=card_lines(*EXTRA))
     merged = merge_cards(known, card, overwrite=False)
     assert merged
-    moved = kept_lines("item1x1.X-ABRELATEDNAMES:Jenny", "item1x1.X-ABLabel:Spouse")
+    moved = card_lines("item1x1.X-ABRELATEDNAMES:Jenny", "item1x1.X-ABLabel:Spouse")
     assert merged.lines == (*known.lines, *moved)
     assert merge_cards(merged, card, overwrite=False) == merged

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contacts_project.kernel.text_forms import nfc
 from people.vcard import Card, CardDate, patch_card, read_card, read_cards, write_card
 from people.vcard.values import image_type
-from tests.people.vcard.lines import kept_lines, unmapped_lines, without_lines
+from tests.people.vcard.lines import card_lines, unmapped_lines, without_lines
 from tests.rounds import rounds
 from tests.strategies import optional
 
@@ -112,7 +112,7 @@ CARDS = st.builds(
     categories=st.lists(text(100), max_size=4, unique_by=str.casefold).map(tuple),
     photo=optional(st.binary(min_size=1, max_size=400)),
     lines=st.lists(st.sampled_from(["ROLE:x\\;y", "x-Y;Z=1:é", "item4.X-ABRELATEDNAMES:B"]), unique=True).map(
-        lambda texts: kept_lines(*texts)
+        lambda texts: card_lines(*texts)
     ),
 )
 

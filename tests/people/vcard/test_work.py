@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from people.vcard import Card, KeptLine, patch_card, read_card, read_cards
+from people.vcard import Card, CardLine, patch_card, read_card, read_cards
 from people.vcard.builder import LineBuilder
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.limits import MAX_REMARKS, Remarks
@@ -101,8 +101,8 @@ def test_equal_lines_are_not_compared_with_each_other() -> None:
     """Two cards with the same line many times, which only one of them shows."""
 
     def merge(size: int) -> Callable[[], Any]:
-        known = Card(name="Ada", lines=tuple(KeptLine(CountedText("TEL:5")) for _ in range(size)))
-        new = tuple(KeptLine(CountedText("TEL:5"), ("phone_numbers",)) for _ in range(size))
+        known = Card(name="Ada", lines=tuple(CardLine(CountedText("TEL:5")) for _ in range(size)))
+        new = tuple(CardLine(CountedText("TEL:5"), ("phone_numbers",)) for _ in range(size))
         return lambda: merge_cards(known, Card(name="Ada", lines=new), overwrite=True)
 
     assert count_comparisons(merge(400)) < 2.5 * count_comparisons(merge(200))
@@ -112,7 +112,7 @@ def test_refused_categories_move_to_a_line_of_their_own() -> None:
     def refuse(size: int) -> Callable[[], Any]:
         names = [f"g{number}" for number in range(size)]
         card = Card(
-            name="Ada", categories=tuple(names), lines=(KeptLine(f"CATEGORIES:{','.join(names)}", ("categories",)),)
+            name="Ada", categories=tuple(names), lines=(CardLine(f"CATEGORIES:{','.join(names)}", ("categories",)),)
         )
         return lambda: without_categories(card, names[::2])
 
@@ -122,8 +122,8 @@ def test_refused_categories_move_to_a_line_of_their_own() -> None:
 
 def test_item_groups_get_names_of_their_own() -> None:
     """Also where the name that would be next is in use, and where the other card uses it."""
-    first = [KeptLine(f"{name}.X-A:1") for name in ("a", "ax", "ax1", "b")]
-    second = [KeptLine(f"{name}.X-B:{number}") for number, name in enumerate(("a", "ax1", "axx", "ax2", "b"))]
+    first = [CardLine(f"{name}.X-A:1") for name in ("a", "ax", "ax1", "b")]
+    second = [CardLine(f"{name}.X-B:{number}") for number, name in enumerate(("a", "ax1", "axx", "ax2", "b"))]
     groups = [parse_line(kept.text).group for kept in missing_lines(first, second)]
     assert len(set(groups)) == 5
     assert not {"a", "ax", "ax1", "b"} & set(groups)

@@ -6,7 +6,7 @@ import pytest
 import vobject
 
 from people.vcard import Card, CardDate, read_cards, write_card
-from tests.people.vcard.lines import kept_lines, without_lines
+from tests.people.vcard.lines import card_lines, without_lines
 
 ADA = Card(
     name="Ada",
@@ -82,7 +82,7 @@ def test_every_card_has_n_and_fn_may_differ() -> None:
 
 def test_label_groups_are_numbered_above_those_in_use() -> None:
     card = Card(
-        name="Ada", phone_numbers=({"type": "Boat", "number": "1"},), lines=kept_lines("item7.X-ABRELATEDNAMES:Jenny")
+        name="Ada", phone_numbers=({"type": "Boat", "number": "1"},), lines=card_lines("item7.X-ABRELATEDNAMES:Jenny")
     )
     assert "\r\nitem8.TEL:1\r\nitem8.X-ABLabel:Boat\r\n" in write_card(card)
 
