@@ -10,21 +10,19 @@ from contextvars import ContextVar
 from django.conf import settings
 from django.utils import timezone
 
-from carddav.client import (
-    AddressBook,
+from carddav.client.book import AddressBook
+from carddav.client.discovery import discover
+from carddav.client.errors import (
     BookGoneError,
     BookMovedError,
-    Capabilities,
     CardDavError,
-    DavSession,
-    Login,
     LoginRefusedError,
     NotCardDavError,
     ServerBusyError,
-    discover,
-    open_session,
 )
-from carddav.client.session import MAX_TURN_WAIT_SECONDS
+from carddav.client.login import Login
+from carddav.client.session import MAX_TURN_WAIT_SECONDS, DavSession, open_session
+from carddav.client.shapes import Capabilities
 from carddav.models import Connection, Pause
 from carddav.sync.context import JobReport, SyncContext
 from contacts_project.kernel.outbound.exchanges import exchanges_of

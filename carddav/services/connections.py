@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from accounts.models import User
 from carddav import models
-from carddav.client import normalize_server_url
+from carddav.client.hrefs import normalize_server_url
 from carddav.models import Connection
 from carddav.sync.context import SyncContext
 from carddav.sync.lock import LockedError, LockLostError, locked

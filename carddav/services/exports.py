@@ -7,7 +7,9 @@ from typing import IO
 from uuid import UUID
 
 from accounts.models import User
-from carddav.client import AddressBook, BookGoneError, CardDavError, RemoteCard, Unreadable
+from carddav.client.book import AddressBook
+from carddav.client.errors import BookGoneError, CardDavError
+from carddav.client.shapes import RemoteCard, Unreadable
 from carddav.models import Connection, Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
 from carddav.services.books import book_session, do_job, server_access

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts.models import User
-from carddav.client import RemoteCard
+from carddav.client.shapes import RemoteCard
 from carddav.models import Connection, Mapping, PendingImport, Todo
 from carddav.services.connections import locked_connection
 from carddav.sync.context import JobReport, SyncContext

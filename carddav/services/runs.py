@@ -9,7 +9,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import CardDavError, OverdueError
+from carddav.client.errors import CardDavError, OverdueError
 from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, RunTrigger
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import get_connection

@@ -1,22 +1,22 @@
 """Tests a server and a login without saving them."""
 
 from accounts.models import User
-from carddav.client import (
+from carddav.client.discovery import discover
+from carddav.client.errors import (
     AccessDeniedError,
     CardDavError,
     ConnectionRejectedError,
     DnsError,
-    FoundBook,
-    Login,
     LoginRefusedError,
     NotCardDavError,
     PolicyError,
     ServerBusyError,
     ServerTimeoutError,
     TlsError,
-    discover,
-    open_session,
 )
+from carddav.client.login import Login
+from carddav.client.session import open_session
+from carddav.client.shapes import FoundBook
 from carddav.services.connections import check_reachable_url
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.external_waits import external_wait

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client import RemoteCard
+from carddav.client.shapes import RemoteCard
 from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, Resolution, RunAction
 from carddav.models.mapping import hash_text
 from carddav.sync.context import CARD_PROBLEM, SyncContext

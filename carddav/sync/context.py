@@ -11,7 +11,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import AddressBook, Listing
+from carddav.client.book import AddressBook
+from carddav.client.shapes import Listing
 from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, SyncPlan

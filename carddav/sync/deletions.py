@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from carddav.client import Missing, RemoteCard, WriteOutcome, href_key
+from carddav.client.hrefs import href_key
+from carddav.client.shapes import Missing, RemoteCard, WriteOutcome
 from carddav.models import (
     Conflict,
     ConflictKind,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
-from carddav.client import ListingEntry, RemoteCard, Unreadable
+from carddav.client.shapes import ListingEntry, RemoteCard, Unreadable
 from carddav.models import (
     JournalEntry,
     JournalState,

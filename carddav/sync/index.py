@@ -6,7 +6,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client import Listing, ListingEntry, same_etag
+from carddav.client.collection import same_etag
+from carddav.client.shapes import Listing, ListingEntry
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
 
 

@@ -5,7 +5,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client import Missing, RemoteCard, Unreadable, href_key, same_etag
+from carddav.client.collection import same_etag
+from carddav.client.hrefs import href_key
+from carddav.client.shapes import Missing, RemoteCard, Unreadable
 from carddav.models import (
     ConflictKind,
     JournalEntry,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from carddav.client import RemoteCard
+from carddav.client.shapes import RemoteCard
 from carddav.models import (
     JournalEntry,
     JournalOp,

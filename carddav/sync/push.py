@@ -10,7 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from uuid import UUID, uuid4
 
-from carddav.client import CardDavError, WriteOutcome, WriteResult, href_key, locks_whole_book
+from carddav.client.book import locks_whole_book
+from carddav.client.errors import CardDavError
+from carddav.client.hrefs import href_key
+from carddav.client.shapes import WriteOutcome, WriteResult
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import hash_text
 from carddav.sync.contacts import is_sync_suspended, load_mapping, merge_contact

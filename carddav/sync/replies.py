@@ -4,7 +4,8 @@ import datetime as dt
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from carddav.client import Missing, WriteOutcome, WriteResult, same_etag
+from carddav.client.collection import same_etag
+from carddav.client.shapes import Missing, WriteOutcome, WriteResult
 from carddav.models import ConflictKind, HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import MAX_TRIES
 from carddav.sync.contacts import load_mapping, merge_or_report, open_conflict

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client import Listing
+from carddav.client.shapes import Listing
 from carddav.models import Connection, ImportMode, Mapping, PendingImport, Run, RunState
 from carddav.sync.context import SyncContext
 from carddav.sync.deletions import apply_remote_deletions, delete_cards

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from carddav.client import AddressBook, DavSession, Login, open_session
+from carddav.client.book import AddressBook
+from carddav.client.login import Login
+from carddav.client.session import DavSession, open_session
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer, radicale, running_servers, xandikos
 from tests.loopback import allow_loopback

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav import tasks
-from carddav.client import ServerTimeoutError, open_session
-from carddav.client.errors import OverdueError
+from carddav.client.errors import OverdueError, ServerTimeoutError
 from carddav.client.login import Login
+from carddav.client.session import open_session
 from carddav.models import Connection, Run, RunState, RunTrigger
 from carddav.services import runs, schedule
 from carddav.sync.context import SyncContext, Tally

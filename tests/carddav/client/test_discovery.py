@@ -4,17 +4,10 @@ from typing import Any
 
 import pytest
 
-from carddav.client import (
-    BookGoneError,
-    DnsError,
-    LoginRefusedError,
-    NotCardDavError,
-    discover,
-    open_session,
-)
-from carddav.client.discovery import Service, find_services
+from carddav.client.discovery import Service, discover, find_services
+from carddav.client.errors import BookGoneError, DnsError, LoginRefusedError, NotCardDavError
 from carddav.client.login import Login
-from carddav.client.session import DavSession
+from carddav.client.session import DavSession, open_session
 from tests.carddav.conftest import USER, FakeBook
 from tests.carddav.faults import at, fail, method, redirect, sign_in_page
 from tests.carddav.proxy import Fault, Proxy, fault_proxy

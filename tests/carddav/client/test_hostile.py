@@ -5,17 +5,13 @@ import tracemalloc
 
 import pytest
 
-from carddav.client import (
-    AddressBook,
-    CardDavError,
-    MalformedResponseError,
-    NotCardDavError,
-    WriteOutcome,
-    discover,
-    open_session,
-)
+from carddav.client.book import AddressBook
+from carddav.client.discovery import discover
+from carddav.client.errors import CardDavError, MalformedResponseError, NotCardDavError
 from carddav.client.login import Login
 from carddav.client.multistatus import Multistatus
+from carddav.client.session import open_session
+from carddav.client.shapes import WriteOutcome
 from tests.carddav.conftest import FakeBook, card
 from tests.carddav.faults import digest_only, fail, method
 from tests.carddav.proxy import Fault, Reply, Request, fault_proxy

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from carddav.client import AccessDeniedError, BookGoneError, Capabilities, Missing, RemoteCard, Unreadable, WriteOutcome
 from carddav.client.collection import MAX_HREFS
+from carddav.client.errors import AccessDeniedError, BookGoneError
 from carddav.client.multistatus import CARD, Multistatus
+from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable, WriteOutcome
 from tests.carddav.client.test_discovery import (
     BOOK,
     BOOK_TYPE,

@@ -10,8 +10,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import AddressBook, BookMovedError, discover, open_session
+from carddav.client.book import AddressBook
+from carddav.client.discovery import discover
+from carddav.client.errors import BookMovedError
 from carddav.client.login import Login
+from carddav.client.session import open_session
 from carddav.models import Connection
 from carddav.services import runs
 from tests.builders import make_person

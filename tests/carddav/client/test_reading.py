@@ -6,20 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from carddav.client import (
-    AddressBook,
+from carddav.client.book import AddressBook
+from carddav.client.errors import (
     BookGoneError,
     BookMovedError,
-    Capabilities,
-    Login,
     MalformedResponseError,
-    Missing,
     NotCardDavError,
-    RemoteCard,
     ServerTimeoutError,
-    Unreadable,
-    open_session,
 )
+from carddav.client.login import Login
+from carddav.client.session import open_session
+from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable
 from contacts_project.kernel.external_waits import release_thread
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (

@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from carddav.client import (
-    AddressBook,
+from carddav.client.book import AddressBook
+from carddav.client.errors import (
     BookGoneError,
     ConnectionRejectedError,
     DnsError,
     LoginRefusedError,
-    Missing,
     NotCardDavError,
     PolicyError,
     ServerBusyError,
     ServerTimeoutError,
     TlsError,
-    open_session,
 )
 from carddav.client.login import Login
+from carddav.client.session import open_session
+from carddav.client.shapes import Missing
 from tests.carddav.conftest import USER, FakeBook, RealBook
 from tests.carddav.faults import at, digest_only, fail, hang, redirect
 from tests.carddav.proxy import Proxy

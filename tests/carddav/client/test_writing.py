@@ -2,10 +2,11 @@
 
 import pytest
 
-from carddav.client import ConnectionRejectedError, ServerBusyError, WriteOutcome
 from carddav.client.book import AddressBook
+from carddav.client.errors import ConnectionRejectedError, ServerBusyError
 from carddav.client.login import Login
 from carddav.client.session import open_session
+from carddav.client.shapes import WriteOutcome
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (
     at,

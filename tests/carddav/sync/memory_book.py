@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from carddav.client import (
-    AddressBook,
-    BookGoneError,
+from carddav.client.book import AddressBook
+from carddav.client.collection import same_etag
+from carddav.client.errors import BookGoneError, ConnectionBrokenError
+from carddav.client.hrefs import href_key
+from carddav.client.shapes import (
     Capabilities,
-    ConnectionBrokenError,
     FetchResult,
     FoundBook,
     Listing,
@@ -17,8 +18,6 @@ from carddav.client import (
     Unreadable,
     WriteOutcome,
     WriteResult,
-    href_key,
-    same_etag,
 )
 from contacts_project.kernel.texts import Text
 

@@ -5,7 +5,9 @@ from typing import Any
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import AddressBook, Login, open_session
+from carddav.client.book import AddressBook
+from carddav.client.login import Login
+from carddav.client.session import open_session
 from carddav.models import Mapping, Run
 from carddav.services import runs
 from people.models import Person

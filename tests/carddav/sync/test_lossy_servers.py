@@ -6,8 +6,10 @@ from urllib.parse import quote
 
 import pytest
 
-from carddav.client import Login, discover, open_session
+from carddav.client.discovery import discover
 from carddav.client.hrefs import href_key
+from carddav.client.login import Login
+from carddav.client.session import open_session
 from carddav.models import Conflict, Mapping
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.contents.contact import load_local_contacts

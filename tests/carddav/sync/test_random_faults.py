@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from carddav.client import AddressBook, Login, open_session
+from carddav.client.book import AddressBook
+from carddav.client.login import Login
+from carddav.client.session import open_session
 from carddav.models import Conflict, Mapping
 from people.contents.contact import load_local_contacts
 from people.models import Person

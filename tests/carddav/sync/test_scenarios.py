@@ -10,7 +10,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client import BookGoneError, LoginRefusedError, ServerBusyError, WriteOutcome
+from carddav.client.errors import BookGoneError, LoginRefusedError, ServerBusyError
+from carddav.client.shapes import WriteOutcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from carddav.sync import run
 from people.models import AwaitedMember, Group, Membership, Person
