@@ -17,7 +17,7 @@ from people.importing.sources.documents import (
     parse_datetime,
     parse_number,
 )
-from people.importing.sources.drafts import DAY_FIELDS, RecordDraft
+from people.importing.sources.drafts import RecordDraft
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.vcard.limits import TEXT_LIMITS
 from people.vcard.values import decode_data_uri
@@ -224,7 +224,7 @@ class ContactReader:
                 continue
             properties, written = get_object(row, "properties"), parse_datetime(entries.created_at(row))
             title = entries.life_event_title(properties, self.names)
-            is_dated = entries.has_day(properties) and _add_titled_date(draft, entries.known_part(properties), title)
+            is_dated = entries.has_day(properties) and _add_titled_date(draft, entries.certain_day(properties), title)
             if entry := entries.life_event(properties, self.names, is_dated=is_dated):
                 yield NoteEntry(entry.text, entry.day, written)
 
@@ -270,9 +270,9 @@ def _is_indelible(row: Record) -> bool:
 
 def _add_death(draft: RecordDraft, properties: Record, day: str, reminder: Mapping[str, Any] | None) -> None:
     """Set the day of death. Without a year, or with a reminder, it is an important date as well."""
-    has_field = bool(day) and not day.startswith("--") and "deathday" in DAY_FIELDS
+    has_field = bool(day) and not day.startswith("--")
     if has_field:
-        draft.set_day(DAY_FIELDS["deathday"], day)
+        draft.set_day("deathday", day)
     if day and (reminder or not has_field):
         draft.add_date(day, kind="MEMORIAL", reminder=reminder)
     elif not day and get_flag(properties, "is_dead"):

@@ -96,7 +96,7 @@ def humanize(key: str) -> str:
     return key.replace("_", " ").strip().capitalize()[:MAX_SHARED]
 
 
-def known_part(row: Record) -> str:
+def certain_day(row: Record) -> str:
     """As much of the day of a life event as is known: `2012`, `2012-03` or `2012-03-04`.
 
     The JSON export of some versions does not say that month or day are unknown. Monica then writes 1 January, or the
@@ -111,7 +111,7 @@ def known_part(row: Record) -> str:
 def has_day(row: Record) -> bool:
     """Whether the day of a life event is certain. 1 January of an export without the flags may be the year alone."""
     is_certain = "happened_at_day_unknown" in row or get_text(row, "happened_at")[5:10] != "01-01"
-    return is_certain and len(known_part(row)) == len("2012-03-04")
+    return is_certain and len(certain_day(row)) == len("2012-03-04")
 
 
 def life_event_title(row: Record, names: Names) -> str:
@@ -126,7 +126,7 @@ def life_event(row: Record, names: Names, *, is_dated: bool) -> NoteEntry | None
     if is_dated and not details and kind in {"", title}:
         return None
     head = f"{title} ({kind})" if kind not in {"", title} else title
-    return NoteEntry(_join("\n", head, details), known_part(row))
+    return NoteEntry(_join("\n", head, details), certain_day(row))
 
 
 def reminder(row: Record, *, is_dated: bool) -> NoteEntry | None:
