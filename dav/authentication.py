@@ -63,7 +63,7 @@ class Credentials:
     token: ApiToken
     book: BookColumns | None = None
     """The account's book as it was read together with the token; None if there is none yet."""
-    told_again_revision: int = 0
+    listed_again_revision: int = 0
     """The latest revision at which the device was told of a card again (ListedAgain), 0 if it has none of these."""
     user_agent: str = ""
     row: DeviceColumns | None = None
@@ -134,11 +134,11 @@ def authenticate(request: HttpRequest) -> Credentials:
     if token is None or not _is_name_of(name, token.owner):
         raise UnauthorizedError
     agent = request.headers.get("User-Agent", "")
-    told_again: int = token.told_again_revision or 0  # type: ignore[attr-defined]
-    told: dict[str, Any] = {name: getattr(token, name) for name in _FLAGS}
+    listed_again: int = token.listed_again_revision or 0  # type: ignore[attr-defined]
+    flags: dict[str, Any] = {name: getattr(token, name) for name in _FLAGS}
     book = None if token.book_read_revision is None else BookColumns._make(_book_values(token))  # type: ignore[attr-defined]
     row = None if token.device_last_seen_at is None else DeviceColumns._make(_device_values(token))  # type: ignore[attr-defined]
-    device = Credentials(token.owner, token, book, told_again, agent, row, **told, hosts=own_hosts(request))
+    device = Credentials(token.owner, token, book, listed_again, agent, row, **flags, hosts=own_hosts(request))
     _record_visit(device)
     return device
 
@@ -152,7 +152,7 @@ def _token_with_book(digest: str) -> Rows:
     columns |= {f"device_{name}": Subquery(devices.values(name)[:1]) for name in DeviceColumns._fields}
     rows = ApiToken.unscoped.select_related("owner").filter(digest=digest, owner__is_active=True)
     columns |= {name: Exists(model.unscoped.rows().filter(token=OuterRef("pk"))) for name, model in _FLAGS.items()}
-    return rows.annotate(**columns, told_again_revision=Subquery(again))
+    return rows.annotate(**columns, listed_again_revision=Subquery(again))
 
 
 def own_hosts(request: HttpRequest) -> frozenset[str]:

@@ -76,7 +76,7 @@ def record_sent_texts(device: Credentials, sent: Sequence[tuple[BookCard | CardR
         former = [(card, etag, card.text) for card, etag in new if card.pk in etags and etag not in etags[card.pk]]
         _store_former_texts(device, former)
         _store_etags(device, [(card.pk, etag) for card, etag in new if card.pk in etags])
-        if device.told_again_revision:
+        if device.listed_again_revision:
             # Of a text that the card has no more, the device was told for nothing.
             again = ListedAgain.objects.owned_by(owner_id).filter(token=token_id, card__in=ids)
             again.exclude(etag__in={etag for pair in etags.values() for etag in pair}).delete()
@@ -100,7 +100,7 @@ def record_put_text(
     if etag not in own:
         _store_former_texts(device, [(card, etag, text or card.text)])
     _store_etags(device, [(card.pk, etag)])
-    if device.told_again_revision:
+    if device.listed_again_revision:
         again = ListedAgain.objects.owned_by(owner_id).filter(token=device.token, card=card.pk)
         again.exclude(etag__in=own).delete()
     if not is_first:

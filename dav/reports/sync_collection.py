@@ -60,8 +60,8 @@ def _sync_book(
     rows, column = _with_revisions(book)
     changed, left, left_column = _after(rows, column, since), None, "left_revision"
     if since is not None:
-        gone, left_column = _gone(book)
-        left = _after(gone, left_column, since)
+        left_cards, left_column = _left_cards(book)
+        left = _after(left_cards, left_column, since)
     if limit is not None and (cut := _find_cut(changed, column, left, left_column, limit)):
         changed = _up_to(changed, column, cut)
         left = None if left is None else _up_to(left, left_column, cut)
@@ -91,7 +91,7 @@ def _with_revisions(book: BookResource) -> tuple[QuerySet[BookCard], str]:
     return rows.annotate(told_revision=Greatest(column, *later)), "told_revision"
 
 
-def _gone(book: BookResource) -> tuple[QuerySet[BookCard], str]:
+def _left_cards(book: BookResource) -> tuple[QuerySet[BookCard], str]:
     """The rows of the cards that this device has no more, and the column or alias with the revision of each."""
     device = book.device
     rows = BookCard.objects.owned_by(device.owner)
@@ -111,8 +111,8 @@ def _gone(book: BookResource) -> tuple[QuerySet[BookCard], str]:
         at.append(Case(When(is_group=True, then=Value(switched)), default=0, output_field=BigIntegerField()))
     elif not device.has_group_cards:
         was_there &= Q(is_group=False)
-    gone = rows.filter(was_there).annotate(gone_revision=Greatest(*at) if len(at) > 1 else at[0])
-    return gone, "gone_revision"
+    left_cards = rows.filter(was_there).annotate(last_left_revision=Greatest(*at) if len(at) > 1 else at[0])
+    return left_cards, "last_left_revision"
 
 
 def _after(rows: QuerySet[BookCard], column: str, since: Position | None) -> QuerySet[BookCard]:
@@ -181,8 +181,8 @@ def _find_changes(calendar: CalendarResource, since: Position | None) -> list[tu
         if _is_after(revision, row.id, since):
             changes.append((revision, row.id, row))
     if since is not None:
-        gone = calendar.gone(since.revision, present)
-        changes += [(*pair, None) for pair in gone if _is_after(*pair, since)]
+        removed = calendar.removed(since.revision, present)
+        changes += [(*pair, None) for pair in removed if _is_after(*pair, since)]
     return sorted(changes, key=lambda change: change[:2])
 
 

@@ -80,7 +80,7 @@ class BookResource(Resource):
         book = self.book
         changed = book.plain_changed_revision if self.device.has_group_cards else book.changed_revision
         device = self.device
-        return max(changed, self.selection_revision, device.token.group_cards_revision, device.told_again_revision)
+        return max(changed, self.selection_revision, device.token.group_cards_revision, device.listed_again_revision)
 
     @cached_property
     def selection_revision(self) -> int:
@@ -91,7 +91,7 @@ class BookResource(Resource):
     @cached_property
     def listed_again(self) -> Mapping[UUID, ListedAgain]:
         """The cards that this device is told of again, by id."""
-        if not self.device.told_again_revision:
+        if not self.device.listed_again_revision:
             return {}
         rows = ListedAgain.objects.owned_by(self.device.owner).filter(token=self.device.token).select_related("card")
         return {row.card_id: row for row in rows}

@@ -168,10 +168,10 @@ class CalendarResource(Resource):
         record_id = id_of(name)
         return self.find_all([record_id]).get(record_id) if record_id else None
 
-    def gone(self, since: int, present: set[UUID]) -> Iterator[tuple[int, UUID]]:
+    def removed(self, since: int, present: set[UUID]) -> Iterator[tuple[int, UUID]]:
         """What is no member, with the revision since which it is none, of what changed after `since`."""
-        removed = Tombstone.objects.owned_by(self.device.owner).filter(kind=self.kind, revision__gt=since)
-        pairs: Any = chain(self.candidates(since), removed.values_list("revision", "record_id"), self.left(since))
+        tombstones = Tombstone.objects.owned_by(self.device.owner).filter(kind=self.kind, revision__gt=since)
+        pairs: Any = chain(self.candidates(since), tombstones.values_list("revision", "record_id"), self.left(since))
         found: dict[UUID, int] = {}
         for revision, record_id in pairs:
             if record_id not in present:

@@ -110,7 +110,7 @@ def test_a_stale_condition_is_no_refusal_to_tell_of(alice: User) -> None:
     assert device.put("a.vcf", card("NOTE:mine"), HTTP_IF_MATCH=fresh).status_code == 204
 
 
-def test_pages_of_a_limited_sync_hold_what_is_told_again(alice: User) -> None:
+def test_pages_of_a_limited_sync_hold_what_is_listed_again(alice: User) -> None:
     first, device = Device(alice), Device(alice)
     for number in range(3):
         first.put(f"{number}.vcf", card().replace("u-1", f"u-{number}").replace("Ada", f"P{number}"))
