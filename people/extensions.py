@@ -85,8 +85,8 @@ class PersonExtension:
     def mark_related_changed(self, owner_id: UUID, person_ids: Collection[UUID]) -> None:
         """People were deleted or restored: mark this app's rows of them as changed in the change feed."""
 
-    def related_pairs(self, owner_id: UUID) -> Iterable[tuple[UUID, UUID]]:
-        """The pairs of people that have a relationship, each once or twice."""
+    def related_pairs(self, owner_id: UUID, today: dt.date) -> Iterable[tuple[UUID, UUID]]:
+        """The pairs of people that have a relationship which has not ended, each once or twice."""
         return ()
 
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:

@@ -19,6 +19,7 @@ from relationships.models import Relationship
 from relationships.orphans import find_orphans
 from relationships.projection import relationships_json_by_person
 from relationships.services.merge import (
+    empty_filled,
     merge_relationships,
     relationships_of,
     remove_answered_suggestions,
@@ -37,8 +38,8 @@ class RelationshipsExtension(PersonExtension):
     def response_field(self) -> "Field[Any, Any, Any, Any]":
         return RelationshipResponseSerializer(many=True, read_only=True)
 
-    def related_pairs(self, owner_id: UUID) -> Iterable[tuple[UUID, UUID]]:
-        rows = Relationship.objects.owned_by(owner_id).active().one_of_each_pair()
+    def related_pairs(self, owner_id: UUID, today: dt.date) -> Iterable[tuple[UUID, UUID]]:
+        rows = Relationship.objects.owned_by(owner_id).active().one_of_each_pair().lasting(today)
         return rows.values_list("person_id", "related_person_id").iterator(chunk_size=5000)
 
     def body_fields(self) -> dict[str, "Field[Any, Any, Any, Any]"]:
@@ -70,7 +71,6 @@ class RelationshipsExtension(PersonExtension):
                 person_id=person.pk,
                 related_person_id=through_id,
                 type_id=data["connected_as"].pk if data["connected_as"] else None,
-                notes=None,
                 now=person.created_at,
             )
 
@@ -102,6 +102,7 @@ class RelationshipsExtension(PersonExtension):
         parts = image if isinstance(image, dict) else {"rows": image, "answers": []}
         return_to_secondary(primary, secondary, parts["rows"])
         remove_answered_suggestions(primary.owner_id, parts["answers"])
+        empty_filled(primary.owner_id, parts.get("filled", []))
 
     def ensure_relationship_types(self, owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mapping[str, UUID]:
         return ensure_types(owner_id, specs)

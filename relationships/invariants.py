@@ -17,10 +17,15 @@ def find_broken_pairs() -> Iterator[object]:
     # Each comparison needs a second branch for NULL, which equals nothing in SQL.
     same_deletion = Q(deleted_at=F("inverse__deleted_at")) | Q(deleted_at=None, inverse__deleted_at=None)
     same_notes = Q(notes=F("inverse__notes")) | Q(notes=None, inverse__notes=None)
+    same_time = [
+        Q(**{column: F(f"inverse__{column}")}) | Q(**{column: None, f"inverse__{column}": None})
+        for column in ("since", "until")
+    ]
     valid = Relationship.unscoped.rows().filter(
         types_match,
         same_deletion,
         same_notes,
+        *same_time,
         ~Q(inverse=F("pk")),
         inverse__inverse=F("pk"),
         owner=F("inverse__owner"),

@@ -4,6 +4,8 @@ A relationship is a pair of rows, one for each direction, each with a foreign ke
 people, whose relationship to the user has a type too.
 """
 
+import datetime as dt
+
 from django.db import models
 
 from contacts_project.kernel.ownership.models import (
@@ -42,6 +44,11 @@ class RelationshipQuerySet(TrashQuerySet["Relationship"]):
     def between_active_people(self) -> "RelationshipQuerySet":
         return self.filter(person__deleted_at=None, related_person__deleted_at=None)
 
+    def lasting(self, today: dt.date) -> "RelationshipQuerySet":
+        """Those that have not ended before `today`. An `until` of a month or year ends with its last day."""
+        day = today.isoformat()
+        return self.filter(models.Q(until=None) | models.Q(until__gte=day) | models.Q(until__in=[day[:4], day[:7]]))
+
     def one_of_each_pair(self) -> "RelationshipQuerySet":
         """The older row of each pair, which has the direction that the user entered."""
         # Ids are UUIDs in order of creation, so the smaller one is the older one.
@@ -52,7 +59,7 @@ class Relationship(TrashModel):
     """`person` is `relationship_type` of `related_person`. `inverse` is the row of the opposite direction.
 
     The services of this app write both rows together. The inverse row has the people swapped, the inverse type, the
-    same notes and the same `deleted_at`.
+    same notes, the same `since` and `until` (`YYYY`, `YYYY-MM` or `YYYY-MM-DD`) and the same `deleted_at`.
     """
 
     owner = owner_without_index()
@@ -62,6 +69,8 @@ class Relationship(TrashModel):
         RelationshipType, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     notes = models.CharField(max_length=1000, null=True, blank=True)  # noqa: DJ001 - the API answers null, not ""
+    since = models.CharField(max_length=10, null=True, blank=True)  # noqa: DJ001 - as above
+    until = models.CharField(max_length=10, null=True, blank=True)  # noqa: DJ001 - as above
     inverse = models.OneToOneField("self", on_delete=models.CASCADE, related_name="+")
 
     FEED_TYPE = "relationship"
@@ -93,6 +102,18 @@ class Relationship(TrashModel):
             ),
             models.Index(fields=["owner", "person"], name="relationship_owner"),
         ]
+
+
+def is_in_order(since: str | None, until: str | None) -> bool:
+    """Whether it does not end before it begins. A year says nothing of its months, nor a month of its days."""
+    length = min(len(since or ""), len(until or ""))
+    return not (since and until) or until[:length] >= since[:length]
+
+
+def has_ended(until: str | None, today: dt.date) -> bool:
+    """As `lasting` asks the database."""
+    day = today.isoformat()
+    return until is not None and until < day and not day.startswith(until)
 
 
 class AnsweredSuggestion(OwnedModel):

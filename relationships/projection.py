@@ -1,6 +1,6 @@
 """JSON of relationships and their types, built from columns: a fixed number of queries, no serializer per row."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final, TypedDict
 from uuid import UUID
@@ -116,6 +116,8 @@ _ACTIVE_COLUMNS: Final[tuple[Any, ...]] = (
     IdHex("related_person_id"),
     IdHex("relationship_type_id"),
     "notes",
+    "since",
+    "until",
     TimestampText("created_at"),
     TimestampText("updated_at"),
 )
@@ -129,6 +131,7 @@ _JOINED_COLUMNS: Final[tuple[Any, ...]] = (
     *(f"related_person__{column}" for column in COLUMNS),
 )
 _NAME_COLUMN_COUNT: Final = len(COLUMNS)
+_NAMES_FROM: Final = len(_JOINED_COLUMNS) - 2 * _NAME_COLUMN_COUNT
 
 
 @query_by_ids
@@ -156,7 +159,8 @@ def _serialize_joined(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, s
     people: dict[str, tuple[str, str]] = {}
     types: dict[str | None, tuple[str, str]] = {}
     for row in rows:
-        _, key, person_key, related_key, type_key, notes, created_at, updated_at, deleted_at, label, *names = row
+        columns, names = row[:_NAMES_FROM], row[_NAMES_FROM:]
+        _, key, person_key, related_key, type_key, *content, created_at, updated_at, deleted_at, label = columns
         if (person := people.get(person_key)) is None:
             name = display_name(names[:_NAME_COLUMN_COUNT], order=order, form=form)
             person = people[person_key] = _person_json(person_key, name)
@@ -165,7 +169,7 @@ def _serialize_joined(owner: User, rows: Iterable[Any]) -> Iterator[tuple[str, s
             related = people[related_key] = _person_json(related_key, name)
         if (kind := types.get(type_key)) is None:
             kind = types[type_key] = _type_json(type_key, label)
-        yield person_key, _relationship_json(key, person, related, kind, notes, created_at, updated_at, deleted_at)
+        yield person_key, _relationship_json(key, person, related, kind, content, created_at, updated_at, deleted_at)
 
 
 def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
@@ -182,13 +186,13 @@ def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
     }
     rows = Relationship.objects.owned_by(owner).active().order_by("-created_at", "-id")
     columns = rows.values_list(*_ACTIVE_COLUMNS).iterator(chunk_size=FETCH_SIZE)
-    for key, person_key, related_key, type_key, notes, created_at, updated_at in columns:
+    for key, person_key, related_key, type_key, *content, created_at, updated_at in columns:
         person, related = people.get(person_key), people.get(related_key)
         # While this streams, another write may add people, a type and their relationship. The people are unknown then,
         # so the row is left out before its type is looked up.
         if person and related:
             kind = types[type_key]
-            yield person_key, _relationship_json(key, person, related, kind, notes, created_at, updated_at)
+            yield person_key, _relationship_json(key, person, related, kind, content, created_at, updated_at)
 
 
 def _person_json(key: str, name: str) -> tuple[str, str]:
@@ -207,17 +211,18 @@ def _relationship_json(
     person: tuple[str, str],
     related: tuple[str, str],
     kind: tuple[str, str],
-    notes: str | None,
+    content: Sequence[str | None],
     created_at: str,
     updated_at: str,
     deleted_at: str | None = None,
 ) -> str:
     (person_id, person_json), (related_id, related_json), (type_id, type_json) = person, related, kind
+    notes, since, until = (dumps_ascii(text) if text else "null" for text in content)
     deleted = f'"{deleted_at}"' if deleted_at else "null"
     # Formatted as text: to build dictionaries and encode them takes twice the time for tens of thousands of rows.
     return (
         f'{{"id":"{format_id(key)}","personId":"{person_id}","relatedPersonId":"{related_id}",'
-        f'"relationshipTypeId":{type_id},"notes":{dumps_ascii(notes) if notes else "null"},'
+        f'"relationshipTypeId":{type_id},"notes":{notes},"since":{since},"until":{until},'
         f'"person":{person_json},"relatedPerson":{related_json},"relationshipType":{type_json},'
         f'"deletedAt":{deleted},"createdAt":"{created_at}","updatedAt":"{updated_at}"}}'
     )

@@ -15,8 +15,9 @@ from contacts_project.kernel.texts import define_text
 from people.fields.related_names import MAX_NAME
 from people.models import Person, RelationshipType
 from people.transfer.sections import TWO_PEOPLE_MISSING
-from relationships.api.serializers import TypeNameField
-from relationships.models import AnsweredSuggestion, Relationship
+from relationships.api.serializers import PartialDateField, TypeNameField
+from relationships.models import AnsweredSuggestion, Relationship, is_in_order
+from relationships.services.relationships import CONTENT, ENDS_BEFORE
 from relationships.services.types import DEFAULT_TYPES, NAME_LENGTH, restore_deleted_types
 
 _NO_INVERSE = define_text("inverse_not_imported", "Its inverse did not come in, or does not name it as its own.")
@@ -175,10 +176,14 @@ class RelationshipRecordSerializer(TimestampsSerializer):
     relatedPersonId = StrictCharField(max_length=36)
     relationshipTypeId = StrictCharField(max_length=36, required=False, allow_null=True)
     notes = StrictCharField(max_length=1000, required=False, allow_null=True)
+    since = PartialDateField(required=False, allow_null=True)
+    until = PartialDateField(required=False, allow_null=True)
 
     def validate(self, attrs: JsonObject) -> JsonObject:
         if attrs["personId"] == attrs["relatedPersonId"]:
             raise InvalidError({"relatedPersonId": [_SELF]})
+        if not is_in_order(attrs.get("since"), attrs.get("until")):
+            raise InvalidError({"until": [ENDS_BEFORE]})
         return attrs
 
 
@@ -195,6 +200,8 @@ class RelationshipSection(Section):
                 "relatedPersonId": str(row.related_person_id),
                 "relationshipTypeId": row.relationship_type_id and str(row.relationship_type_id),
                 "notes": row.notes,
+                "since": row.since,
+                "until": row.until,
                 "createdAt": row.created_at,
                 "deletedAt": row.deleted_at,
             }
@@ -304,7 +311,8 @@ def _build_pair(
     people: tuple[UUID, UUID],
     relationship_type: RelationshipType | None,
 ) -> list[Relationship]:
-    values = {"owner": run.owner, "notes": record.data.get("notes"), **times_of(record.data, run.now)}
+    content = {column: record.data.get(column) for column in CONTENT}
+    values = {"owner": run.owner, **content, **times_of(record.data, run.now)}
     row = Relationship(
         pk=key, person_id=people[0], related_person_id=people[1], relationship_type=relationship_type, **values
     )

@@ -13,11 +13,14 @@ from itertools import chain
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import User
 from accounts.vocabularies import NameOrder
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.text_forms import fold
 from contacts_project.kernel.texts import define_text
+from people.dates.schedule import calendar_from_user
 from people.entries import COMPARISONS
 from people.extensions import EXTENSIONS
 from people.letters.lines import FIELDS, address_lines, country_of
@@ -145,7 +148,8 @@ def _join_residents(owner: User, residents: Sequence[_Resident]) -> list[list[_R
     for index, resident in enumerate(residents):
         if surname := fold(_surname(resident.name)):
             join(by_surname.setdefault((keys[index], surname), index), index)
-    for one_id, other_id in chain.from_iterable(extension.related_pairs(owner.pk) for extension in EXTENSIONS):
+    today = calendar_from_user(owner).today(timezone.now())
+    for one_id, other_id in chain.from_iterable(extension.related_pairs(owner.pk, today) for extension in EXTENSIONS):
         one, other = positions.get(one_id), positions.get(other_id)
         if one is not None and other is not None and keys[one] == keys[other]:
             join(one, other)

@@ -66,8 +66,10 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @sends_etag
     def create(self, request: Request) -> Response:
         """Relate two people; the inverse relationship is made with it."""
-        values = {"type_id": None, "notes": None, **self.read_body(RelationshipCreateSerializer)}
-        return self.record_response(services.create_relationship(owner=self.owner, now=timezone.now(), **values).pk)
+        values = {"type_id": None, **self.read_body(RelationshipCreateSerializer)}
+        content = {name: values.pop(name) for name in services.CONTENT if name in values}
+        row = services.create_relationship(owner=self.owner, now=timezone.now(), content=content, **values)
+        return self.record_response(row.pk)
 
     @extend_schema(operation_id="getRelationship", responses=RECORD)
     @conditional_record
@@ -79,7 +81,7 @@ class RelationshipViewSet(OwnedViewSet[Relationship]):
     @sends_etag
     @if_match
     def update(self, request: Request, relationship_id: UUID) -> Response:
-        """Change the type, the notes or both; the inverse is made to match."""
+        """Change the type, the notes, since or until when; the inverse is made to match."""
         # Before the body is validated: an unknown id is 404, whatever the body contains.
         row = self.get_object()
         data = self.read_body(RelationshipUpdateSerializer, partial=True)

@@ -3,6 +3,8 @@
 Responses are built in `relationships.projection`; the components below only describe them.
 """
 
+import datetime as dt
+import re
 from typing import Any, cast
 from uuid import UUID
 
@@ -23,6 +25,7 @@ from rest_framework.serializers import (
 
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import (
+    NO_SUCH_DAY,
     ClientIdField,
     ColorField,
     LockedIdField,
@@ -36,12 +39,33 @@ from contacts_project.kernel.texts import define_text
 from relationships.services.types import NAME_LENGTH, normalize_type_name
 from relationships.suggestions.suggestion import REASONS
 
+_PARTIAL_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?", re.ASCII)
+_NOT_A_PARTIAL_DATE = define_text("not_a_partial_date", "This must be YYYY, YYYY-MM or YYYY-MM-DD.")
 _LONG_UPPER_CASE = define_text("too_long_in_upper_case", "At most %(limit)s characters in upper case.")
+
+
+class PartialDateField(StrictCharField):
+    """A day, a month or a year: `YYYY-MM-DD`, `YYYY-MM` or `YYYY`."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=10, **kwargs)
+
+    def to_internal_value(self, data: object) -> Any:
+        text = super().to_internal_value(data)
+        if not _PARTIAL_DATE.fullmatch(text or ""):
+            raise InvalidError(_NOT_A_PARTIAL_DATE)
+        try:
+            dt.date.fromisoformat(f"{text}-01-01"[:10])
+        except ValueError:
+            raise InvalidError(NO_SUCH_DAY) from None
+        return text
 
 
 class RelationshipUpdateSerializer(serializers.Serializer[Any]):
     relationshipTypeId = LockedIdField(source="type_id", required=False, allow_null=True)
     notes = StrictCharField(max_length=1000, required=False, allow_null=True)
+    since = PartialDateField(required=False, allow_null=True)
+    until = PartialDateField(required=False, allow_null=True)
 
 
 class RelationshipCreateSerializer(RelationshipUpdateSerializer):
@@ -109,6 +133,8 @@ RelationshipResponseSerializer = _build_serializer(
     relatedPersonId=UUIDField(),
     relationshipTypeId=UUIDField(allow_null=True),
     notes=CharField(allow_null=True),
+    since=CharField(allow_null=True, help_text="`YYYY`, `YYYY-MM` or `YYYY-MM-DD`."),
+    until=CharField(allow_null=True, help_text="As `since`."),
     person=_NamedPersonSerializer(),
     relatedPerson=_NamedPersonSerializer(),
     relationshipType=_build_serializer("RelationshipLabel", id=UUIDField(), label=CharField())(allow_null=True),

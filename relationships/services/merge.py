@@ -13,7 +13,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.merging.merge import UndoConflictError
 from people.models import Person
-from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet
+from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet, is_in_order
 
 _RELATIONSHIP, _ANSWER = "relationship", "answer"
 
@@ -26,14 +26,21 @@ class _Row(NamedTuple):
     person: str
     related: str | None
     type: str | None
+    since: str | None
+    until: str | None
 
 
 @query_by_ids
 def _rows_of_both(owner_id: UUID, person_ids: Collection[UUID]) -> Rows:
     relationships = Relationship.objects.owned_by(owner_id).active().filter(person_id__in=person_ids)
     common = (IdHex("pk"), IdHex("person_id"), IdHex("related_person_id"))
-    return relationships.values_list(text_value(_RELATIONSHIP), *common, IdHex("relationship_type_id")).union(
-        _answers_about(owner_id, person_ids).values_list(text_value(_ANSWER), *common, text_value("")), all=True
+    return relationships.values_list(
+        text_value(_RELATIONSHIP), *common, IdHex("relationship_type_id"), "since", "until"
+    ).union(
+        _answers_about(owner_id, person_ids).values_list(
+            text_value(_ANSWER), *common, text_value(""), text_value(""), text_value("")
+        ),
+        all=True,
     )
 
 
@@ -44,12 +51,18 @@ def _answers_about(owner_id: UUID, person_ids: Collection[UUID]) -> OwnedQuerySe
 
 
 def merge_relationships(primary: Person, secondary: Person) -> JsonObject:
-    """Move the secondary's relationships to the primary, and copy the answers about it. Returns the ids of both."""
+    """Move the secondary's relationships to the primary, and copy the answers about it. Returns what undo needs.
+
+    Of a relationship that both have the primary's stays; what it does not say of since and until comes from the other.
+    """
     found = _rows_of_both.rows(owner_id=primary.owner_id, person_ids=[primary.pk, secondary.pk])
     rows = [_Row(*row) for row in found]
-    moved = _move_to_primary(primary, secondary, [row for row in rows if row.kind == _RELATIONSHIP])
+    relationships = [row for row in rows if row.kind == _RELATIONSHIP]
+    moved = _move_to_primary(primary, secondary, relationships)
+    filled = _fill_times(primary, secondary, relationships)
     has_answers = any(row.kind == _ANSWER for row in rows)  # few people have
-    return {"rows": moved, "answers": _copy_answered_suggestions(primary, secondary) if has_answers else []}
+    answers = _copy_answered_suggestions(primary, secondary) if has_answers else []
+    return {"rows": moved, "answers": answers, "filled": filled}
 
 
 def _move_to_primary(primary: Person, secondary: Person, rows: Sequence[_Row]) -> list[str]:
@@ -70,6 +83,35 @@ def _move_to_primary(primary: Person, secondary: Person, rows: Sequence[_Row]) -
     if len(moved) < len(of_secondary):
         relationships_of(primary.owner_id, [secondary.pk]).update()
     return [str(row_id) for row_id in moved]
+
+
+def _fill_times(primary: Person, secondary: Person, rows: Sequence[_Row]) -> list[JsonObject]:
+    """Returns the id of each filled row of the primary, with what was filled."""
+    of_secondary = {(row.related, row.type): row for row in rows if row.person == secondary.pk.hex}
+    filled = []
+    for row in rows:
+        other = of_secondary.get((row.related, row.type)) if row.person == primary.pk.hex else None
+        blank = [column for column in ("since", "until") if not getattr(row, column)]
+        values = {column: value for column in blank if other and (value := getattr(other, column))}
+        times = {"since": row.since, "until": row.until} | values
+        # Together they may say that it ended before it began: then the primary's word stands alone.
+        if values and is_in_order(**times):
+            _pair(primary.owner_id, UUID(row.id)).update(**values)
+            filled.append({"id": row.id, **values})
+    return filled
+
+
+def empty_filled(owner_id: UUID, filled: Collection[JsonObject]) -> None:
+    """Undo `_fill_times`, where nobody has changed it since."""
+    for entry in filled:
+        values = {column: entry[column] for column in ("since", "until") if column in entry}
+        for column, value in values.items():
+            _pair(owner_id, UUID(entry["id"])).filter(**{column: value}).update(**{column: None})
+
+
+def _pair(owner_id: UUID, row_id: UUID) -> RelationshipQuerySet:
+    rows: RelationshipQuerySet = Relationship.objects.owned_by(owner_id)
+    return rows.filter(Q(pk=row_id) | Q(inverse=row_id))
 
 
 def return_to_secondary(primary: Person, secondary: Person, row_ids: Collection[str]) -> None:

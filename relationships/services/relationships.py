@@ -1,7 +1,7 @@
 """Writes of relationships. Each write changes both rows of a pair in one transaction."""
 
 import datetime as dt
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -17,10 +17,14 @@ from contacts_project.kernel.ownership.client_ids import claim_ids
 from contacts_project.kernel.texts import define_text
 from people.extensions import ImportedRelationship
 from people.models import Person, RelationshipType
-from relationships.models import Relationship, RelationshipQuerySet
+from relationships.models import Relationship, RelationshipQuerySet, is_in_order
 from relationships.services.types import restore_deleted_types
 
 _SELF = define_text("relationship_with_itself", "A person has no relationship with itself.")
+
+ENDS_BEFORE = define_text("ends_before_it_begins", "This must not be before `since`.")
+#: What both rows of a pair say alike. `since` and `until` are `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+CONTENT = ("notes", "since", "until")
 
 DUPLICATE = define_text("duplicate_relationship", "These two people already have an active relationship of this type.")
 NO_INVERSE = define_text("inverse_lost", "This type has lost its inverse: give it another, or make it symmetric.")
@@ -38,14 +42,15 @@ def create_relationship(
     person_id: UUID,
     related_person_id: UUID,
     type_id: UUID | None,
-    notes: str | None,
     now: dt.datetime,
+    content: Mapping[str, str | None] | None = None,
     relationship_id: UUID | None = None,
 ) -> Relationship:
     """Make the person a relative of this type of the related person, and insert the inverse.
 
     The three ids are looked up here, among the active rows of the account. `relationship_id` is the id that the client
-    chose for the row of the person; the inverse row gets a new one. Raises FieldError, IdTakenError.
+    chose for the row of the person; the inverse row gets a new one. `content` has any of CONTENT. Raises FieldError,
+    IdTakenError.
     """
     with account_write(owner):
         state = _load_pair_state(owner.pk, person_id, related_person_id, type_id)
@@ -56,7 +61,7 @@ def create_relationship(
             raise FieldError("relatedPersonId", _SELF)
         row, inverse = build_pair(owner.pk, person_id, related_person_id, now=now)
         row.relationship_type_id, inverse.relationship_type_id = type_id, _inverse_type_id(owner, state, type_id, now)
-        row.notes = inverse.notes = notes
+        _set_content(row, inverse, content or {})
         if relationship_id:
             # Before the next check: a client that repeats its request is to hear that the record is there.
             claim_ids([relationship_id])
@@ -89,7 +94,7 @@ def find_relationship(owner: User, relationship_id: UUID) -> Relationship:
 
 
 def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now: dt.datetime) -> None:
-    """Change the type and notes that `data` contains, and the inverse row to match.
+    """Change the type, notes, `since` and `until` that `data` contains, and the inverse row to match.
 
     `row` is from find_relationship and was read after `owner`. Raises FieldError, MissingError.
     """
@@ -97,11 +102,8 @@ def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now
         if not write.is_fresh:
             row = find_relationship(owner, row.pk)
         inverse = row.inverse
-        columns = ["updated_at"]
+        columns = ["updated_at", *_set_content(row, inverse, {name: data[name] for name in CONTENT if name in data})]
         row.updated_at = inverse.updated_at = now
-        if "notes" in data:
-            columns.append("notes")
-            row.notes = inverse.notes = data["notes"]
         if "type_id" in data:
             columns.append("relationship_type")
             row.relationship_type_id = data["type_id"]
@@ -109,6 +111,16 @@ def update_relationship(*, owner: User, row: Relationship, data: JsonObject, now
             inverse.relationship_type_id = _inverse_type_id(owner, state, row.relationship_type_id, now)
             _check_unique(row, state)
         Relationship.objects.bulk_update([row, inverse], columns)
+
+
+def _set_content(row: Relationship, inverse: Relationship, content: Mapping[str, str | None]) -> Iterable[str]:
+    """Returns the columns. Raises FieldError if the relationship would end before it begins."""
+    for column, value in content.items():
+        setattr(row, column, value)
+        setattr(inverse, column, value)
+    if not is_in_order(row.since, row.until):
+        raise FieldError("until", ENDS_BEFORE)
+    return content.keys()
 
 
 def delete_relationship(*, owner: User, relationship_id: UUID, now: dt.datetime) -> None:

@@ -185,7 +185,6 @@ class _Acceptance:
             person_id=self._check_active(suggestion.person_id, "personId"),
             related_person_id=related_id,
             type_id=self._load_or_create_type(suggestion.type_name).pk,
-            notes=None,
             now=self.now,
         )
         _record_answer(self.owner, suggestion, related_id, accepted=True)

@@ -7,13 +7,15 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from django.db.models import Count
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.database.expressions import IdHex
 from contacts_project.kernel.text_forms import fold
+from people.dates.schedule import calendar_from_user
 from people.models import LookupKey
 from people.names import format_name
-from relationships.models import Relationship
+from relationships.models import Relationship, has_ended
 from relationships.suggestions.suggestion import (
     HOUSEHOLD,
     MAX_SUGGESTIONS,
@@ -106,13 +108,16 @@ def _load_families(owner: User, exclusions: Exclusions) -> tuple[Children, list[
     children: Children = defaultdict(list)
     spouses = []
     rows = Relationship.objects.owned_by(owner).visible().order_by("created_at", "id")
-    texts = rows.values_list(IdHex("person_id"), IdHex("related_person_id"), "relationship_type__name")
+    today = calendar_from_user(owner).today(timezone.now())
+    texts = rows.values_list(IdHex("person_id"), IdHex("related_person_id"), "relationship_type__name", "until")
     # Each id is parsed once: a UUID is expensive to build, and a person has many relationships.
     ids: dict[str, UUID] = {}
-    for person, related, name in texts.iterator(chunk_size=5000):
+    for person, related, name, until in texts.iterator(chunk_size=5000):
         one = ids.get(person) or ids.setdefault(person, UUID(person))
         other = ids.get(related) or ids.setdefault(related, UUID(related))
         exclusions.add_relationship(one, other, name or "")
+        if has_ended(until, today):
+            continue
         if name == "PARENT":
             if len(siblings := children[one]) < _MAX_CHILDREN:
                 siblings.append(other)

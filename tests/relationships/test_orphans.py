@@ -168,7 +168,6 @@ def relate_two(
             person_id=one.pk,
             related_person_id=other.pk,
             type_id=relationship_type.pk if relationship_type else None,
-            notes=None,
             now=now,
         )
     except FieldError:  # they have a relationship of this type already

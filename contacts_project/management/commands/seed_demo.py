@@ -202,7 +202,6 @@ class DemoSeeder:
             person_id=person.pk,
             related_person_id=related.pk,
             type_id=kind.pk if kind else None,
-            notes=None,
             now=self.now,
         )
 

@@ -117,6 +117,8 @@ const WORDS: { [T in EditableType]: () => Words<T> } = {
     relatedPersonId: t("The other person"),
     relationshipTypeId: t("Relationship type"),
     notes: t("Notes"),
+    since: t("Since"),
+    until: t("Until"),
   }),
   relationshipType: () => ({
     name: t("Identifier"),
