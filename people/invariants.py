@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
 from contacts_project.kernel.ownership.account_lock import still_broken
-from contacts_project.kernel.ownership.owned import OwnedModel
+from contacts_project.kernel.ownership.models import OwnedModel
 from people import lookup
 from people.counts import wrong_counts
 from people.dates import schedule

@@ -25,7 +25,7 @@ from hypothesis import settings as hypothesis_settings
 from accounts.models import User
 from contacts_project.beat import seed_schedule
 from contacts_project.kernel.ownership import account_lock
-from contacts_project.kernel.ownership.owned import OwnedQuerySet
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.models import Person
 from tests import ROOT
 from tests.builders import make_person, make_user

@@ -14,8 +14,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
-from contacts_project.kernel.ownership.models import retention_cutoff
-from contacts_project.kernel.ownership.owned import OwnedQuerySet
+from contacts_project.kernel.ownership.models import OwnedQuerySet, retention_cutoff
 from contacts_project.kernel.texts import Text
 from dav.authentication import Credentials
 from dav.models import Device, DeviceDeletion, SelectedCard

@@ -9,8 +9,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock, account_write
-from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION
-from contacts_project.kernel.ownership.owned import OwnedQuerySet
+from contacts_project.kernel.ownership.models import TOMBSTONE_RETENTION, OwnedQuerySet
 from dav.cards.client_state import keep_former_texts
 from dav.cards.refresh import record_changed_card
 from dav.cards.texts import etag_of, pack, revised_at, unpack, without_members

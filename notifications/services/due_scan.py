@@ -18,8 +18,7 @@ from django.db.models import Q, QuerySet
 
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_locks
-from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.ownership.owned import OwnedModel
+from contacts_project.kernel.ownership.models import OwnedModel, TrashQuerySet
 from notifications.ledger import (
     DueNotice,
     DueNotices,

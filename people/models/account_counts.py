@@ -19,7 +19,7 @@ from django.db import connection, models
 from django.db.models import Func, Sum
 
 from contacts_project.kernel.errors import PlanLimitError
-from contacts_project.kernel.ownership.owned import OwnedQuerySet
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from contacts_project.kernel.texts import define_text
 
 M = TypeVar("M", bound=models.Model)

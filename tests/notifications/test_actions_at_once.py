@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from contacts_project.kernel.ownership.owned import OwnedQuerySet
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from notifications.models import Delivery
 from notifications.services import dispatch, due_scan
 from people.models import Interaction, Person
