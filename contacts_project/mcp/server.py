@@ -34,7 +34,7 @@ INSTRUCTIONS = (
 # Summarising a response takes several times its size in memory. Only so many long ones (bytes) are summarised at once.
 LONG_RESPONSE_BYTES = 256 * 1024
 MAX_CONCURRENT_LONG_RESPONSES = int(LIMITS["long answers to assistants"].total)
-_long_response_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+_long_responses: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 _MAX_ERRORS = 20  # reported per call: a client corrects a few at a time, and a body may contain half a million
 
 
@@ -82,7 +82,7 @@ async def summarize_in_thread(tool: Tool, arguments: JsonMapping, body: bytes) -
         return await in_thread(summarize, tool, arguments, body)
     # One semaphore per event loop: an asyncio semaphore must not be used in several.
     loop, new = asyncio.get_running_loop(), asyncio.Semaphore(MAX_CONCURRENT_LONG_RESPONSES)
-    async with _long_response_slots.setdefault(loop, new):
+    async with _long_responses.setdefault(loop, new):
         return await in_thread(summarize, tool, arguments, body)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.apps import AppConfig, apps
@@ -148,17 +149,11 @@ def check_disk_space(app_configs: Sequence[AppConfig] | None, **kwargs: object) 
 @register(TAG, deploy=True)
 def check_database_version(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """SQLite must be in WAL mode. Otherwise readers and writers block each other."""
-    if connection.vendor != "sqlite":
-        return []
-    try:
-        with connection.cursor() as cursor:
-            mode = cursor.execute("PRAGMA journal_mode").fetchone()[0]
-    except DatabaseError:
-        return []
-    if mode == "wal":
+    row = _row_of("sqlite", "PRAGMA journal_mode")
+    if row is None or row[0] == "wal":
         return []
     hint = "Keep DATA_DIR on a local disk: network file systems do not support WAL."
-    return [Caution(f"SQLite runs in {mode} mode, not WAL.", hint=hint, id="doctor.W020")]
+    return [Caution(f"SQLite runs in {row[0]} mode, not WAL.", hint=hint, id="doctor.W020")]
 
 
 @register(TAG, deploy=True)
@@ -175,18 +170,14 @@ def check_encoding(app_configs: Sequence[AppConfig] | None, **kwargs: object) ->
 @register(TAG, deploy=True)
 def check_connections(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """Whether PostgreSQL may run out of connections: it then refuses those of web processes and workers."""
-    if connection.vendor != "postgresql":
+    row = _row_of(
+        "postgresql",
+        "SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int, "
+        "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')",
+    )
+    if row is None:
         return []
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT current_setting('max_connections')::int - "
-                "current_setting('superuser_reserved_connections')::int, "
-                "(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')"
-            )
-            most, taken = cursor.fetchone()
-    except DatabaseError:
-        return []
+    most, taken = row
     pool = settings.DATABASES["default"]["OPTIONS"].get("pool")
     text = f"{taken} of the {most} connections of PostgreSQL are in use" + (
         f"; each of our processes has at most {pool['max_size']}." if pool else "; our processes have no pool."
@@ -200,19 +191,27 @@ def check_connections(app_configs: Sequence[AppConfig] | None, **kwargs: object)
 @register(TAG, deploy=True)
 def check_random_page_cost(app_configs: Sequence[AppConfig] | None, **kwargs: object) -> list[CheckMessage]:
     """With the default cost, meant for spinning disks, PostgreSQL prefers scans of all accounts' rows to an index."""
-    if connection.vendor != "postgresql":
+    row = _row_of("postgresql", "SELECT current_setting('random_page_cost')::float")
+    if row is None or row[0] <= _MAX_RANDOM_PAGE_COST:
         return []
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT current_setting('random_page_cost')::float")
-            cost = cursor.fetchone()[0]
-    except DatabaseError:
-        return []
-    if cost <= _MAX_RANDOM_PAGE_COST:
-        return []
-    text = f"PostgreSQL assumes that a random page costs {cost:g} times as much as a sequential one (random_page_cost)."
+    text = (
+        f"PostgreSQL assumes that a random page costs {row[0]:g} times as much as a sequential one (random_page_cost)."
+    )
     hint = "Unless it is on a spinning disk: ALTER SYSTEM SET random_page_cost = 1.1; SELECT pg_reload_conf();"
     return [Info(text, hint=hint, id="doctor.I026")]
+
+
+def _row_of(vendor: str, statement: str) -> tuple[Any, ...] | None:
+    """What a database of this vendor answers; None if it is another, or does not answer, which check_parts reports."""
+    if connection.vendor != vendor:
+        return None
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            row: tuple[Any, ...] | None = cursor.fetchone()
+    except DatabaseError:
+        return None
+    return row
 
 
 @register(TAG, deploy=True)
