@@ -20,7 +20,7 @@ from people.dates import schedule
 from people.dates.next_dates import next_days
 from people.dates.recurrence import local_day
 from people.fields.related_names import related_people_on
-from people.lookup import words_of_interaction
+from people.lookup import words_of_interaction, words_of_value
 from people.models import (
     CustomFieldValue,
     ImportantDate,
@@ -37,7 +37,6 @@ from people.models.account_counts import undercounted_accounts
 from people.models.person import ALWAYS, NOT_KNOWN
 from people.names import KEYED_COLUMNS, keys_of_names
 from people.photos.files import find_faulty_files
-from people.words import words_of_value
 
 _HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
 # After a move to another time zone, reminders of days that are still ahead there may have been sent already.

@@ -9,6 +9,7 @@ triggers delete the words when their row is deleted or its text changes, so that
 which inserts the new words.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
@@ -17,13 +18,15 @@ from uuid import UUID
 from django.db import models
 
 from contacts_project.kernel.database.triggers import Trigger
+from contacts_project.kernel.text_forms import fold_letters
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, whole_address_key
 from people.duplicates.name_words import clear_word_caches
 from people.duplicates.phones import numbers_without_extension, phone_keys, short_number
 from people.field_table import LISTS, SCALARS, Find
 from people.models import CustomFieldValue, Interaction, InteractionWord, LookupKey, ValueWord
+from people.models.index import MAX_WORD_LENGTH
 from people.names import COLUMNS, KEYED_COLUMNS, NameParts
-from people.words import reversed_word, words_of, words_of_email, words_of_value
+from people.scripts import CJK_RANGES
 
 # A write of more people than this is an import: its words fill the caches of name_words, and are not needed again.
 _CACHE_CLEAR_THRESHOLD = 50
@@ -172,3 +175,67 @@ TRIGGERS: Final = (
         ("title", "notes"),
     ),
 )
+
+
+# Words of indexed texts and of queries are normalized alike. They have no case and accents (`fold`), Greek and Cyrillic
+# are written in Latin letters, and both spellings of an umlaut become one: Müller, Mueller and Muller are `muller`,
+# Sørensen and Soerensen `sorensen`, Иванов and Ivanov `ivanov`. Scripts without spaces are split into characters. Some
+# different words become equal (Manuel, Manul), so a search may find too much, but never too little.
+
+#: Distinct words of one text. A limit, because each word is an index row that is written with the text.
+MAX_WORDS = 1_000
+_SIGN = re.compile(f"[{CJK_RANGES}]")
+_WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
+_UMLAUT = re.compile("(?<=[aou])e|(?<=a)a")
+_CYRILLIC = dict(zip("абвгдезийклмнопрстуфыэіїґ", "abvgdeziiklmnoprstufyeiig", strict=True)) | {
+    "ж": "zh",
+    "х": "kh",
+    "ц": "ts",
+    "ч": "ch",
+    "ш": "sh",
+    "щ": "shch",
+    "ю": "yu",
+    "я": "ya",
+    "є": "ie",
+    "ъ": "",
+    "ь": "",
+}
+_GREEK = dict(zip("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo", strict=True)) | {"θ": "th", "χ": "ch", "ψ": "ps"}
+_LATIN = str.maketrans(_CYRILLIC | _GREEK)
+
+
+def words_of(*texts: str | None) -> list[str]:
+    """The words of the texts in order, each cut to 40 characters; the first 1,000 distinct words of each text."""
+    return [word for text in texts if text for word in _words(text)]
+
+
+def _words(text: str) -> Iterator[str]:
+    plain = _UMLAUT.sub("", fold_letters(text).translate(_LATIN))
+    seen: set[str] = set()
+    for found in _WORD.finditer(plain):
+        word = found.group()[:MAX_WORD_LENGTH]
+        seen.add(word)
+        if len(seen) > MAX_WORDS:
+            return
+        yield word
+
+
+def is_letter(word: str) -> bool:
+    """Whether `word` is a single letter, which matches too much. A character of a script without spaces is a word."""
+    return len(word) == 1 and not _SIGN.match(word)
+
+
+def words_of_email(address: str) -> list[str]:
+    """The words of an e-mail address, without its top-level domain, which is too common."""
+    local, _, domain = address.rpartition("@")
+    return words_of(local, *domain.split(".")[:-1])
+
+
+def words_of_value(value: object) -> list[str]:
+    """The words of a custom field's value; a boolean has none."""
+    return [] if isinstance(value, bool) else words_of(str(value))
+
+
+def reversed_word(word: str) -> str:
+    """The word backwards, so that an index can find words by their last letters."""
+    return word[::-1]

@@ -12,8 +12,8 @@ from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError
 from people.api.person_query import read_search
+from people.find.hits import MAX_QUERY_LENGTH
 from people.find.results import find_people
-from people.find.terms import MAX_QUERY_LENGTH
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 _QUERY = OpenApiParameter(

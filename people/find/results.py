@@ -9,11 +9,10 @@ from contacts_project.kernel.json import JsonObject
 from people.duplicates.keys import email_key
 from people.duplicates.phones import searched_numbers
 from people.field_table import FIELDS, Find, PersonField
-from people.find.hits import Corrections, Hit, find_hits
-from people.find.terms import Term, parse_query
+from people.find.hits import Corrections, Hit, Term, find_hits, parse_query
+from people.lookup import words_of, words_of_email
 from people.models import Person
 from people.names import COLUMNS
-from people.words import words_of, words_of_email
 
 _FIELDS: Final = tuple(field for field in FIELDS if field.find)
 _COLUMNS: Final = {"owner_id", "photo", "organization", *COLUMNS, *(field.column for field in _FIELDS if field.column)}

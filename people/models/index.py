@@ -7,14 +7,15 @@ from contacts_project.kernel.database.tuple_rows import TupleRows
 from people.models.dates import Interaction
 from people.models.details import CustomFieldValue
 from people.models.person import Person
-from people.words import MAX_WORD_LENGTH
+
+MAX_WORD_LENGTH = 40
 
 
 class LookupKey(models.Model):
     """A normalized key or word of a person, updated in the transaction that writes the person.
 
     Duplicates, vCard import and sync read the kinds EMAIL, PHONE, NAME and BLOCK; people.duplicates.keys defines their
-    keys. GET /api/find reads the words (people.words); a TAIL is a word of a name, or a phone number, backwards,
+    keys. GET /api/find reads the words (people.lookup); a TAIL is a word of a name, or a phone number, backwards,
     and a SHORT_PHONE a number that is too short to be evidence of a duplicate.
     Suggestions of relationships read ADDRESS, street and place of an address. WHOLE_ADDRESS is equal for all addresses
     that people.entries calls the same, also those at work and without a street. Only people.lookup writes these rows.

@@ -9,8 +9,8 @@ from django.db import connection
 
 from accounts.models import User
 from contacts_project.kernel.invariants import find_violations
+from people.lookup import reversed_word
 from people.models import LookupKey, Person
-from people.words import reversed_word
 from tests.client import Client
 from tests.people.find.test_find import found_names
 from tests.people.steps import create_person
