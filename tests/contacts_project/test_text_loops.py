@@ -202,7 +202,7 @@ def growth(build: Callable[[int], Callable[[], object]]) -> float:
 @pytest.mark.parametrize("target", TARGETS)
 def test_steps_are_linear_in_the_text(target: str) -> None:
     call = TARGETS[target]
-    call("warm up")
+    call("warm up" * 20)  # also what only a long text loads
 
     def repeat(pump: str) -> Callable[[int], Callable[[], object]]:
         return lambda size: lambda: call((pump * size)[:size])
