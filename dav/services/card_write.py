@@ -16,7 +16,7 @@ from dav.cards.refresh import record_changed_card, refresh_person
 from dav.cards.texts import etag_of, pack, photo_lines, unpack, with_photo_of, without_categories
 from dav.models import BookCard
 from dav.preconditions import NAME_TAKEN, Conditions, DavStatusError, missing
-from dav.resources.book import BookResource, CardResource
+from dav.resources.book import BookResource, CardResource, find_named_row
 from dav.resources.uris import member_path
 from dav.services.history import record_replaced
 from dav.services.refusals import forget_refusal, record_refusal
@@ -120,18 +120,38 @@ def rename_card(row: BookCard, name: str, write: AccountWrite) -> None:
 
 @dataclass(frozen=True)
 class CardWrite:
-    """A PUT, while it is written."""
+    """A PUT, while it is written.
 
-    device: Credentials
-    write: AccountWrite
+    `row` is the card of the name before the write: in the book, or with `is_new` one that has left it, or None.
+    """
+
     book: BookResource
+    write: AccountWrite
     name: str
     sent: PutCard
-    photo: PutPhoto = NO_PHOTO
+    photo: PutPhoto
+    row: BookCard | None
+    is_new: bool
+
+    @property
+    def device(self) -> Credentials:
+        return self.book.device
 
     @property
     def owner(self) -> User:
-        return self.device.owner
+        return self.book.device.owner
+
+
+@contextmanager
+def open_put(
+    *, book: BookResource, name: str, sent: PutCard, conditions: Conditions, photo: PutPhoto = NO_PHOTO
+) -> Iterator[CardWrite]:
+    """Open the write of a PUT. Raises DavStatusError (404, 412)."""
+    with device_write(book) as write:
+        row = find_named_row(book.device.owner, name)
+        member = member_of(book, row)
+        conditions.check(*(member.etags if member else ()))
+        yield CardWrite(book, write, name, sent, photo, row, is_new=member is None)
 
 
 def check_uid(put: CardWrite, row: BookCard) -> None:

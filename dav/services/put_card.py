@@ -24,9 +24,9 @@ from dav.services.card_write import (
     CardWrite,
     apply_edit,
     check_uid,
-    device_write,
     finish_put,
     member_of,
+    open_put,
     rename_card,
     set_text,
     uid_conflict,
@@ -56,22 +56,18 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
 
     Under the account's lock, so that nothing comes between the conditions and the write.
     """
-    device, owner = book.device, book.device.owner
+    device = book.device
     if device.has_group_cards:
         sent = without_groups(sent)
     photo = NO_PHOTO if sent.picture is None else _examine_photo(book, name, sent.picture, conditions)
-    with device_write(book) as write:
-        put = CardWrite(device, write, book, name, sent, photo)
-        row = find_named_row(owner, name)
-        member = member_of(book, row)
-        conditions.check(*(member.etags if member else ()))
-        etag_before = str(getattr(row, book.etag_column)) if row is not None and member else ""
+    with open_put(book=book, name=name, sent=sent, conditions=conditions, photo=photo) as put:
+        row, is_made, etag_before = put.row, False, ""
         try:
-            is_made = False
-            if row is not None and member is not None:
-                row = _change_card(put, row, conditions)
-            else:
+            if row is None or put.is_new:
                 row, is_made = _create_card(put, row)
+            else:
+                etag_before = str(getattr(row, book.etag_column))
+                row = _change_card(put, row, conditions)
         except PlanLimitError as error:
             raise DavStatusError(507, words=error.message) from error
         except DomainError as error:
@@ -80,8 +76,8 @@ def put_card(*, book: BookResource, name: str, sent: PutCard, conditions: Condit
             raise DavStatusError(403, card_name("valid-address-data"), error.text) from error
         record_properties(device, names_in(sent.source))
         etag = finish_put(put, row, etag_before, is_first=is_made)
-        advance_book(owner, row)
-        return member is None, etag
+        advance_book(device.owner, row)
+        return put.is_new, etag
 
 
 def _examine_photo(book: BookResource, name: str, picture: bytes, conditions: Conditions) -> PutPhoto:

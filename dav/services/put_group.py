@@ -18,15 +18,14 @@ from dav.cards.refresh import record_changed_card, refresh_groups, refresh_peopl
 from dav.cards.texts import etag_of, member_keys, pack, unpack
 from dav.models import BookCard
 from dav.preconditions import Conditions, DavStatusError
-from dav.resources.book import BookResource, find_named_row
+from dav.resources.book import BookResource
 from dav.selection import only_people_selected, record_selected
 from dav.services.card_write import (
     WRONG_KIND,
     CardWrite,
     check_uid,
-    device_write,
     finish_put,
-    member_of,
+    open_put,
     rename_card,
     uid_conflict,
 )
@@ -47,24 +46,20 @@ _OWN_PROPERTIES = {"N", "FN", "KIND", "MEMBER", "X-ADDRESSBOOKSERVER-KIND", "X-A
 
 def put_group(*, book: BookResource, name: str, sent: PutCard, conditions: Conditions) -> tuple[bool, str | None]:
     """Write the card of a group. As put_card; a member that is not known here joins when its card comes."""
-    device, owner = book.device, book.device.owner
-    with device_write(book) as write:
-        put = CardWrite(device, write, book, name, sent)
-        row = find_named_row(owner, name)
-        member = member_of(book, row)
-        conditions.check(*(member.etags if member else ()))
-        etag_before = row.etag if row and member else ""
+    with open_put(book=book, name=name, sent=sent, conditions=conditions) as put:
+        row, etag_before = put.row, ""
         try:
-            if row is not None and member is not None:
-                base = find_client_card(device, row, CardText(unpack(row.text)), conditions)
-                row = _change_group(put, row, base)
-            else:
+            if row is None or put.is_new:
                 row = _create_group(put, row)
+            else:
+                etag_before = row.etag
+                base = find_client_card(put.device, row, CardText(unpack(row.text)), conditions)
+                row = _change_group(put, row, base)
         except PlanLimitError as error:
             raise DavStatusError(507, words=error.message) from error
-        record_properties(device, names_in(sent.source))
+        record_properties(put.device, names_in(sent.source))
         row.refresh_from_db()
-        return member is None, finish_put(put, row, etag_before)
+        return put.is_new, finish_put(put, row, etag_before)
 
 
 def _change_group(put: CardWrite, row: BookCard, base: ClientCard) -> BookCard:
