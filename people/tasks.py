@@ -7,7 +7,7 @@ from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from people import trash
 from people.dates import next_dates
 from people.geocoding import gazetteer
-from people.geocoding.geocoder import Run, geocode_exclusively
+from people.geocoding.geocoder import GeocodingRun, geocode_exclusively
 
 _GEOCODE = "geocode"
 
@@ -23,7 +23,7 @@ def geocode() -> None:
     """Geocode pending addresses: after new addresses, after a change of the preference, and every minute."""
     end_pending(_GEOCODE)
     gazetteer.unpack()  # a second or two of a worker, once, instead of those of whoever opens the map first
-    geocode_exclusively(Run(seconds=50))
+    geocode_exclusively(GeocodingRun(seconds=50))
 
 
 @shared_task

@@ -105,7 +105,7 @@ PROVIDER_PAUSE = dt.timedelta(seconds=30)
 
 
 @dataclass
-class Run:
+class GeocodingRun:
     """One run: its clock, its counts, and when it ends: after `seconds`, or (None) when no address is due any more."""
 
     seconds: float | None = None
@@ -123,7 +123,7 @@ class Run:
         return self.has_provider_failed or (self.seconds is not None and elapsed >= self.seconds)
 
 
-def geocode_due(run: Run) -> dict[str, int]:
+def geocode_due(run: GeocodingRun) -> dict[str, int]:
     """Apply changed preferences, then look up due addresses, a batch of each account in turn; returns the counts."""
     apply_preferences()
     if settings.GEOCODER_URL:
@@ -138,7 +138,7 @@ def geocode_due(run: Run) -> dict[str, int]:
     return run.counts
 
 
-def geocode_exclusively(run: Run) -> dict[str, int]:
+def geocode_exclusively(run: GeocodingRun) -> dict[str, int]:
     """Call geocode_due unless another process is running it; returns the counts."""
     claim = acquire_run_lease(now=run.now(), lease=dt.timedelta(seconds=(run.seconds or 0) + 60))
     if claim is None:
@@ -187,7 +187,7 @@ def _owner_ids(rows: "QuerySet[GeocodedAddress, GeocodedAddress]") -> list[UUID]
     return list(rows.order_by("owner_id").values_list("owner_id", flat=True).distinct())
 
 
-def _geocode_batch(run: Run, session: OutboundSession, owner_id: UUID) -> None:
+def _geocode_batch(run: GeocodingRun, session: OutboundSession, owner_id: UUID) -> None:
     rows = list(_due_rows(run.now()).filter(owner_id=owner_id).order_by("next_try_at", "id")[:BATCH_SIZE])
     # An address that was removed since it was enqueued is not sent to the provider.
     used = delete_unused_addresses(owner_id, [row.text for row in rows])
@@ -198,7 +198,7 @@ def _geocode_batch(run: Run, session: OutboundSession, owner_id: UUID) -> None:
         copy_results(owner_id)
 
 
-def _wait_for_request_slot(run: Run) -> bool:
+def _wait_for_request_slot(run: GeocodingRun) -> bool:
     """Wait until the rate limit allows a request; returns False if the run ends before."""
     interval = dt.timedelta(seconds=settings.GEOCODER_INTERVAL_SECONDS)
     while not run.is_over:
@@ -219,7 +219,7 @@ def _claim(row: GeocodedAddress, now: dt.datetime) -> bool:
     return row.claim is not None
 
 
-def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
+def _look_up(run: GeocodingRun, session: OutboundSession, row: GeocodedAddress) -> None:
     try:
         place = find_place(session, row.text)
     except OutboundError as error:
@@ -231,7 +231,7 @@ def _look_up(run: Run, session: OutboundSession, row: GeocodedAddress) -> None:
         _save_result(run, row, place)
 
 
-def _save_result(run: Run, row: GeocodedAddress, place: Place | None) -> None:
+def _save_result(run: GeocodingRun, row: GeocodedAddress, place: Place | None) -> None:
     state = GeocodeState.DONE if place else GeocodeState.FAILED
     run.counts[state] += _leased_row(row).release(
         state=state,
@@ -241,7 +241,7 @@ def _save_result(run: Run, row: GeocodedAddress, place: Place | None) -> None:
     )
 
 
-def _schedule_retry(run: Run, row: GeocodedAddress, error: OutboundError) -> None:
+def _schedule_retry(run: GeocodingRun, row: GeocodedAddress, error: OutboundError) -> None:
     if row.attempts >= len(RETRY_DELAYS):
         run.counts["failed"] += _leased_row(row).release(state=GeocodeState.FAILED, is_copied=False)
         return

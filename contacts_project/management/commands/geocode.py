@@ -3,7 +3,7 @@
 from django.conf import settings
 
 from contacts_project.management.service_command import ServiceCommand
-from people.geocoding.geocoder import Run, geocode_due
+from people.geocoding.geocoder import GeocodingRun, geocode_due
 
 
 class Command(ServiceCommand):
@@ -14,5 +14,5 @@ class Command(ServiceCommand):
     def handle(self, **options: object) -> None:
         if not settings.GEOCODER_URL:
             self.stdout.write("GEOCODER_URL is not set: no address leaves this instance.")
-        counts = geocode_due(Run())
+        counts = geocode_due(GeocodingRun())
         self.stdout.write(f"{counts['done']} found, {counts['failed']} not found, {counts['later']} to be tried again")

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.geocoding import geocoder
-from people.geocoding.geocoder import RETRY_DELAYS, Run, geocode_due, geocode_exclusively
+from people.geocoding.geocoder import RETRY_DELAYS, GeocodingRun, geocode_due, geocode_exclusively
 from people.models import GeocodedAddress, Person
 from people.tasks import geocode
 from tests.builders import make_person
@@ -84,7 +84,7 @@ def test_an_address_is_looked_up_and_copied(api: Client, geocoding_alice: User, 
     assert states(api, person) == ["pending", "pending"]
     ids = [entry["id"] for entry in person["addresses"]]
     etag = api.call("get", "/api/people")["ETag"]
-    assert geocode_due(Run()) == {"done": 2, "failed": 0, "later": 0}
+    assert geocode_due(GeocodingRun()) == {"done": 2, "failed": 0, "later": 0}
     berlin, paris = addresses(api, person)
     assert (berlin["latitude"], berlin["longitude"], berlin["geocodeStatus"]) == (52.5163, 13.3777, "done")
     assert paris["geocodeStatus"] == "done"
@@ -104,20 +104,20 @@ def test_address_text_is_geocoded_once_per_account(
     api: Client, geocoding_alice: User, nominatim: Recorder, mallory: User
 ) -> None:
     people = [add_person(api, {**PARIS, "type": kind}, name=kind) for kind in ("home", "work")]
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     later = add_person(api, PARIS)
     assert states(api, later) == ["done"]
     assert all(states(api, person) == ["done"] for person in people)
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
     add_person(client_of(mallory), PARIS)
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert queried_addresses(nominatim) == ["Paris", "Paris"]
 
 
 def test_nothing_is_sent_unless_the_account_enabled_geocoding(api: Client, alice: User, nominatim: Recorder) -> None:
     person = add_person(api, BERLIN)
     assert states(api, person) == ["skipped"]
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert nominatim.received == []
     on_map = api.ok("get", "/api/map/markers")
     assert [marker["precision"] for marker in on_map["markers"]] == ["town"]
@@ -140,15 +140,15 @@ def test_enabling_queues_what_was_skipped_and_disabling_stops(api: Client, alice
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": True})
     assert api.ok("get", "/api/map/markers")["pendingCount"] == 1
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": False})
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert nominatim.received == []
     assert states(api, person) == ["skipped"]
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": True})
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert states(api, person) == ["done"]
     api.ok("put", "/api/user/geocoding", {"geocodingEnabled": False})
     other = add_person(api, PARIS, BERLIN)
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert states(api, other) == ["skipped", "done"]
     assert queried_addresses(nominatim) == ["Unter den Linden 1, Berlin, Germany"]
 
@@ -162,9 +162,9 @@ def test_disabling_stops_between_two_requests(api: Client, geocoding_alice: User
         return answer(request)
 
     nominatim.reply = disable_then_answer
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert len(nominatim.received) == 2
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert len(nominatim.received) == 2
     assert sorted(states(api, person)).count("skipped") >= 3
 
@@ -185,20 +185,20 @@ def test_removed_address_is_not_geocoded(api: Client, geocoding_alice: User, nom
     person, gone = add_person(api, BERLIN), add_person(api, PARIS, name="Bob")
     api.ok("put", f"/api/people/{person['id']}", {"addresses": []})
     api.ok("delete", f"/api/people/{gone['id']}")
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert nominatim.received == []
     assert not GeocodedAddress.unscoped.exists()
     api.ok("post", f"/api/people/{gone['id']}/restore")
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert states(api, gone) == ["done"]
 
 
 def test_address_unknown_to_the_provider_has_failed(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     person = add_person(api, {"locality": "Nowhere"}, {"type": "empty"})
-    assert geocode_due(Run())["failed"] == 1
+    assert geocode_due(GeocodingRun())["failed"] == 1
     assert [entry["geocodeStatus"] for entry in addresses(api, person)] == ["failed", None]
     assert api.ok("get", "/api/map/markers")["failedCount"] == 1
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert len(nominatim.received) == 1
 
 
@@ -206,7 +206,7 @@ def test_an_undone_merge_is_geocoded_too(api: Client, geocoding_alice: User, nom
     ada, twin = add_person(api, BERLIN), add_person(api, PARIS)
     body = {"primaryId": ada["id"], "secondaryId": twin["id"]}
     merge = api.ok("post", "/api/people/merge", body)["mergeId"]
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert states(api, ada) == ["done", "done"]
     api.ok("post", f"/api/people/merge/{merge}/undo")
     assert (states(api, ada), states(api, twin)) == (["done"], ["done"])
@@ -224,8 +224,8 @@ class Clock:
     def sleep(self, seconds: float) -> None:
         self.current += dt.timedelta(seconds=seconds)
 
-    def run(self, seconds: float | None = None) -> Run:
-        return Run(seconds=seconds, now=self.now, sleep=self.sleep)
+    def run(self, seconds: float | None = None) -> GeocodingRun:
+        return GeocodingRun(seconds=seconds, now=self.now, sleep=self.sleep)
 
 
 @pytest.mark.split
@@ -278,7 +278,7 @@ def test_outbound_policy_applies(
 ) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS = []
     add_person(api, BERLIN)
-    assert geocode_due(Run())["later"] == 1
+    assert geocode_due(GeocodingRun())["later"] == 1
     assert nominatim.received == []
 
 
@@ -322,7 +322,7 @@ def test_accounts_take_turns(api: Client, geocoding_alice: User, nominatim: Reco
     add_person(api, *({"locality": f"Town {i}"} for i in range(35)))
     User.objects.filter(pk=mallory.pk).update(geocoding_enabled=True)
     add_person(client_of(mallory), PARIS)
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert queried_addresses(nominatim).index("Paris") <= geocoder.BATCH_SIZE
     assert len(nominatim.received) == 36
 
@@ -368,11 +368,11 @@ def test_second_task_leaves_the_work_to_the_first(api: Client, geocoding_alice: 
     inner: list[Any] = []
 
     def reply(request: Received) -> Reply:
-        _in_thread(lambda: inner.append(geocode_exclusively(Run(seconds=1))))
+        _in_thread(lambda: inner.append(geocode_exclusively(GeocodingRun(seconds=1))))
         return answer(request)
 
     nominatim.reply = reply
-    assert geocode_exclusively(Run(seconds=50))["done"] == 1
+    assert geocode_exclusively(GeocodingRun(seconds=50))["done"] == 1
     assert inner == [{"done": 0, "failed": 0, "later": 0}]
     assert len(nominatim.received) == 1
     geocode()
@@ -391,7 +391,7 @@ def test_command_reports_its_results(
 def test_imported_cards_are_geocoded_too(api: Client, geocoding_alice: User, nominatim: Recorder) -> None:
     card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Ada\r\nN:;Ada;;;\r\nADR:;;;Paris;;;\r\nEND:VCARD\r\n"
     assert api.generic("POST", "/api/vcard/import", card, "text/vcard").status_code == 200
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     assert queried_addresses(nominatim) == ["Paris"]
     assert api.ok("get", "/api/people")["people"][0]["addresses"][0]["latitude"] == 48.8566
 
@@ -411,7 +411,7 @@ def test_the_map_shows_every_place(api: Client, geocoding_alice: User, nominatim
     assert (before["pendingCount"], len(before["markers"])) == (2, 3)
     assert [marker["precision"] for marker in before["markers"]] == ["address", "address", "town"]
     assert before["unknown"] == [{"personId": person["id"], "entryId": person["addresses"][1]["id"]}]
-    geocode_due(Run())
+    geocode_due(GeocodingRun())
     found = api.ok("get", "/api/map/markers")
     assert (found["pendingCount"], found["failedCount"], found["geocodingEnabled"]) == (0, 1, True)
     assert [(marker["source"], marker["label"]) for marker in found["markers"]] == [
