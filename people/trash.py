@@ -28,7 +28,7 @@ from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction
 from people.photos.files import delete_files, sweep_files
 from people.projection import deleted_people
 from people.projection.records import deleted_dates, serialize_groups, serialize_interactions, serialize_template
-from people.services.custom_templates import remove_templates
+from people.services.custom_fields import remove_templates
 from people.services.groups import remove_groups
 from people.services.important_dates import remove_dates
 from people.services.interactions import remove_interactions

@@ -29,7 +29,7 @@ from contacts_project.kernel.texts import define_text
 from people.api.transferred_fields import OptionsField
 from people.models import CustomFieldTemplate
 from people.projection.records import list_templates, represent_template
-from people.services import custom_templates as service
+from people.services import custom_fields as service
 from people.vocabularies import TemplateType
 
 _DELETED = define_text("custom_field_deleted", "The custom field was deleted.")

@@ -31,9 +31,9 @@ from contacts_project.kernel.text_forms import NOT_A_TEXT
 from contacts_project.kernel.texts import define_text
 from people import field_table
 from people.field_table import DATE_KEYS, DATE_REMINDER_DEFAULTS, DateKey, EntryKey, FieldKind, KeyKind, PersonField
-from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.models import CustomFieldTemplate, ImportantDate
 from people.models.dates import YEAR_UNKNOWN
+from people.services.custom_fields import InvalidCustomValueError, parse_custom_value
 from people.vocabularies import DateType, ReminderType, TemplateType
 
 _YEAR_OUT_OF_RANGE = define_text("year_out_of_range", "The year must be between 1000 and 9999.")

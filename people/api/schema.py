@@ -10,7 +10,7 @@ from contacts_project.kernel.json import JsonObject
 from people.api.deleted import response_shapes
 from people.api.person_entries import MAX_CUSTOM_VALUES, CustomFieldValueSerializer
 from people.field_table import FIELDS, FieldKind, PersonField
-from people.fields.custom_values import MAX_VALUE_LENGTH
+from people.services.custom_fields import MAX_VALUE_LENGTH
 
 
 class DateOrDateTimeSchema(OpenApiSerializerFieldExtension):

@@ -20,7 +20,6 @@ from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
 from people.dates import schedule
 from people.field_table import DATE_COLUMNS, DATE_KEYS
-from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.lookup import index_values
 from people.models import (
     CustomFieldTemplate,
@@ -31,6 +30,7 @@ from people.models import (
     Person,
     RelationshipType,
 )
+from people.services.custom_fields import InvalidCustomValueError, parse_custom_value
 from people.services.group_rules import longest_lead_days, takes_lead_days
 from people.services.plan_limits import check_plan
 

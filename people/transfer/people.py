@@ -29,9 +29,9 @@ from people.entries import identify_entries
 from people.extensions import EXTENSIONS
 from people.field_table import DATE_KEYS
 from people.fields.cards import LINE_FIELDS
-from people.fields.custom_values import InvalidCustomValueError, parse_custom_value
 from people.lookup import index_values
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
+from people.services.custom_fields import InvalidCustomValueError, parse_custom_value
 from people.services.person_writer import PersonWriter
 from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
 from people.transfer.sections import PlanAllowance

@@ -25,7 +25,7 @@ from people.models.dates import YEAR_UNKNOWN
 from people.models.groups import pick_color
 from people.photos.files import store_photo
 from people.photos.images import make_photo
-from people.services.custom_templates import create_template
+from people.services.custom_fields import create_template
 from people.services.groups import create_group
 from people.services.person_writer import create_person
 from relationships.services.relationships import create_relationship

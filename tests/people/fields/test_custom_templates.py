@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from people.services.custom_templates import renamed_options
+from people.services.custom_fields import renamed_options
 from tests.builders import make_person, set_plan_limits
 from tests.client import Client
 

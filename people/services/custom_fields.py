@@ -1,6 +1,7 @@
-"""Creates, updates, orders, deletes and restores custom field templates."""
+"""Custom fields: their templates, and which values each accepts."""
 
 import datetime as dt
+import re
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
@@ -13,8 +14,17 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.ownership.models import TrashQuerySet
-from contacts_project.kernel.text_forms import fold
-from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.text_forms import (
+    NOT_A_BOOLEAN,
+    NOT_A_NUMBER,
+    NOT_A_TEXT,
+    OUT_OF_RANGE,
+    TOO_LONG,
+    InvalidTextError,
+    check_text,
+    fold,
+)
+from contacts_project.kernel.texts import Text, define_text
 from people.lookup import index_values
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.plan_limits import check_plan
@@ -23,6 +33,15 @@ from people.vocabularies import TemplateType
 _NO_OPTION = define_text("select_without_options", "A SELECT field needs at least one option.")
 _OPTIONS_NOT_ALLOWED = define_text("options_not_allowed", "Only a SELECT field has options.")
 _OPTION_IN_USE = define_text("option_in_use", "The option %(option)s is in use: it can be renamed, not removed.")
+
+_NOT_AN_OPTION = define_text("not_an_option", "This must be one of the field's options.")
+MAX_VALUE_LENGTH = 2000
+"""Of a custom field's text, in characters."""
+
+# A double holds integers up to this exactly, so both databases return every number unchanged.
+_MAX_NUMBER = 2**53
+_NUMBER_PATTERN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\Z", re.ASCII)
+_BOOLEANS = {"true": True, "false": False}
 
 SLUG_LENGTH = 80
 
@@ -164,3 +183,68 @@ def _free_slug(name: str, taken: set[str]) -> str:
 def _templates_of_account(template: CustomFieldTemplate) -> TrashQuerySet[CustomFieldTemplate]:
     """The templates of the account, to read `template` again under the account lock."""
     return CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")
+
+
+class InvalidCustomValueError(ValueError):
+    """The value does not fit its template."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def parse_custom_value(template: CustomFieldTemplate, value: object) -> str | int | float | bool | None:
+    """The value as it is stored: a number or boolean for NUMBER and BOOLEAN, else a text; None for null or `""`.
+
+    NUMBER and BOOLEAN also accept their value as a text. Raises InvalidCustomValueError.
+    """
+    if isinstance(value, str):
+        try:
+            value = check_text(value)
+        except InvalidTextError as error:
+            raise InvalidCustomValueError(error.text) from None
+        if len(value) > MAX_VALUE_LENGTH:
+            raise InvalidCustomValueError(TOO_LONG.format(limit=MAX_VALUE_LENGTH, length=len(value)))
+    if value is None or value == "":
+        return None
+    return _PARSERS[TemplateType(template.type)](template, value)
+
+
+def _parse_text(template: CustomFieldTemplate, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidCustomValueError(NOT_A_TEXT)
+    return value
+
+
+def _parse_number(template: CustomFieldTemplate, value: object) -> int | float:
+    if isinstance(value, str) and _NUMBER_PATTERN.match(value):
+        # parse_custom_value has limited the length: int() takes quadratic time, and refuses more than 4,300 digits.
+        value = float(value) if re.search(r"[.eE]", value) else int(value)
+    # A bool is an int in Python.
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidCustomValueError(NOT_A_NUMBER)
+    if not -_MAX_NUMBER <= value <= _MAX_NUMBER:
+        raise InvalidCustomValueError(OUT_OF_RANGE.format(low=-_MAX_NUMBER, high=_MAX_NUMBER))
+    return int(value) if value == int(value) else value
+
+
+def _parse_boolean(template: CustomFieldTemplate, value: object) -> bool:
+    if isinstance(value, str):
+        value = _BOOLEANS.get(value.lower())
+    if not isinstance(value, bool):
+        raise InvalidCustomValueError(NOT_A_BOOLEAN)
+    return value
+
+
+def _parse_option(template: CustomFieldTemplate, value: object) -> str:
+    if not isinstance(value, str) or value not in template.options:
+        raise InvalidCustomValueError(_NOT_AN_OPTION)
+    return value
+
+
+_PARSERS = {
+    TemplateType.TEXT: _parse_text,
+    TemplateType.NUMBER: _parse_number,
+    TemplateType.BOOLEAN: _parse_boolean,
+    TemplateType.SELECT: _parse_option,
+}
