@@ -77,8 +77,8 @@ def check_names(names: Sequence[str]) -> None:
         raise DavStatusError(400, words=f"The properties' names have more than {MAX_NAMES_LENGTH} characters together.")
 
 
-def describe(resource: Resource, asked: PropertyRequest, *, is_minimal: bool) -> str:
-    """The response element of a resource."""
+def describe(resource: Resource, asked: PropertyRequest, *, is_minimal: bool, data: str = "") -> str:
+    """The response element of a resource; `data` is the element of its text, which a report adds."""
     found = Propstat()
     if asked.names_only:
         for name in resource.PROPERTIES:
@@ -90,6 +90,8 @@ def describe(resource: Resource, asked: PropertyRequest, *, is_minimal: bool) ->
             found.add(OK, tag(name, content))
         elif not asked.is_allprop:
             found.add(MISSING, tag(name))
+    if data:
+        found.add(OK, data)
     return response(resource.path, found, is_minimal=is_minimal)
 
 

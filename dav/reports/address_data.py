@@ -9,15 +9,16 @@ from xml.etree.ElementTree import Element
 
 from dav.cards.client_state import record_sent_texts
 from dav.preconditions import DavStatusError
-from dav.properties import LISTED, SAMPLE, PropertyRequest, names_of, sample_card
+from dav.properties import LISTED, SAMPLE, PropertyRequest, describe, names_of, sample_card
 from dav.resources.book import BookResource, CardResource
 from dav.resources.uris import is_card_name, plain_name, read_href
-from dav.xml import FAILED, MISSING, OK, Propstat, card, dav, path_text, response, status_response, tag, text
+from dav.xml import FAILED, MISSING, card, dav, path_text, status_response, tag, text
 from people.vcard import VCardError
 
 logger = logging.getLogger(__name__)
 
 ADDRESS_DATA = card("address-data")
+_BATCH_SIZE = 200
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def describe_cards(
 def _form_of(book: BookResource, request: CardRequest, *, is_minimal: bool) -> list[str]:
     """What elements of cards have in common that differ in path, ETag (if that is asked for) and text alone: what is
     before, between and behind these. To build each element anew takes as long as all else of a first fetch."""
-    element = _describe(sample_card(book), request, text(SAMPLE), is_minimal=is_minimal)
+    element = describe(sample_card(book), request.asked, is_minimal=is_minimal, data=tag(ADDRESS_DATA, text(SAMPLE)))
     return element.replace(path_text(sample_card(book).path), SAMPLE).split(SAMPLE)
 
 
@@ -78,7 +79,8 @@ def _describe_alone(member: CardResource, request: CardRequest, form: list[str] 
     try:
         shown = text(member.text(request.version, request.parts)) if request.wants_text else None
         if form is None or shown is None:
-            return _describe(member, request, shown, is_minimal=is_minimal)
+            data = "" if shown is None else tag(ADDRESS_DATA, shown)
+            return describe(member, request.asked, is_minimal=is_minimal, data=data)
         if len(form) == 4:
             before, to_etag, to_text, after = form
             return f"{before}{path_text(member.path)}{to_etag}{member.etag}{to_text}{shown}{after}"
@@ -87,22 +89,6 @@ def _describe_alone(member: CardResource, request: CardRequest, form: list[str] 
     except (VCardError, ValueError, zlib.error):
         logger.exception("card cannot be read", extra={"card": str(member.row.pk)})
         return status_response(member.path, FAILED)
-
-
-def _describe(member: CardResource, request: CardRequest, shown: str | None, *, is_minimal: bool) -> str:
-    found = Propstat()
-    for name in request.names:
-        content = member.content(name)
-        if content is not None:
-            found.add(OK, tag(name, content))
-        else:
-            found.add(MISSING, tag(name))
-    if shown is not None:
-        found.add(OK, tag(ADDRESS_DATA, shown))
-    return response(member.path, found, is_minimal=is_minimal)
-
-
-_BATCH_SIZE = 200
 
 
 def addressbook_multiget(book: BookResource, root: Element, *, is_minimal: bool) -> Iterator[str]:

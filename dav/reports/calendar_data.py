@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 
 from dav.calendar_texts import Part, selected
 from dav.preconditions import DavStatusError
-from dav.properties import names_of
+from dav.properties import PropertyRequest, describe, names_of
 from dav.resources.calendars import CalendarMember, CalendarResource, id_of
 from dav.resources.uris import read_href
-from dav.xml import MISSING, OK, Propstat, cal, dav, response, status_response, tag, text
+from dav.xml import MISSING, cal, dav, status_response, tag, text
 
 _BATCH_SIZE = 100
 _DATA = cal("calendar-data")
@@ -55,16 +55,13 @@ def _read_part(comp: Element, depth: int = 1) -> Part:
 
 
 def describe_members(members: Iterable[CalendarMember], request: CalendarRequest, *, is_minimal: bool) -> Iterator[str]:
+    asked = PropertyRequest(request.names)
     for member in members:
-        found = Propstat()
-        for name in request.names:
-            content = member.content(name)
-            found.add(*((MISSING, tag(name)) if content is None else (OK, tag(name, content))))
+        data = ""
         if request.part is not None:
             member.record_read()
-            shown = member.text if request.part == Part() else selected(member.text, request.part)
-            found.add(OK, tag(_DATA, text(shown)))
-        yield response(member.path, found, is_minimal=is_minimal)
+            data = tag(_DATA, text(member.text if request.part == Part() else selected(member.text, request.part)))
+        yield describe(member, asked, is_minimal=is_minimal, data=data)
 
 
 def calendar_multiget(calendar: CalendarResource, root: Element, *, is_minimal: bool) -> Iterator[str]:
