@@ -9,15 +9,7 @@ from accounts.models import User
 from contacts_project.kernel.invariants import invariant, iterate_chunks, iterate_ids
 from contacts_project.kernel.ownership.account_lock import still_broken
 from dav.cards.texts import etag_of, unpack, without_categories
-from dav.models import (
-    Book,
-    BookCard,
-    Device,
-    DeviceDeletion,
-    FormerText,
-    GivenCard,
-    SelectedCard,
-)
+from dav.models import Book, BookCard, Device, DeviceDeletion, FormerText, GivenCard, SelectedCard
 from dav.selection import find_wrongly_selected
 from people.mentions import may_be_mentioned
 from people.models import Person

@@ -19,14 +19,7 @@ from carddav.sync.pictures import CardPicture, load_changed_picture
 from carddav.sync.plan import Counts, SyncAction, SyncPlan
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.contact import LocalContact, copy_unmapped_lines, load_local_contact, write_fields
-from people.contents.fields import (
-    EMPTY_FIELDS,
-    SCALARS,
-    Fields,
-    changed_fields,
-    remote_fields,
-    replace_fields,
-)
+from people.contents.fields import EMPTY_FIELDS, SCALARS, Fields, changed_fields, remote_fields, replace_fields
 from people.contents.merge import FieldConflict, Merged, Sides, merge
 from people.photos.files import read_photo
 from people.vcard import Card, CardText, VCardError, patch_text, read_card, read_resource

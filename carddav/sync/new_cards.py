@@ -6,21 +6,8 @@ from functools import partial
 from uuid import UUID
 
 from carddav.client.shapes import RemoteCard
-from carddav.models import (
-    JournalEntry,
-    JournalOp,
-    JournalState,
-    Mapping,
-    Todo,
-    Tombstone,
-)
-from carddav.sync.contacts import (
-    ContactState,
-    apply_state,
-    merge_contact,
-    plan_contact_now,
-    read_state,
-)
+from carddav.models import JournalEntry, JournalOp, JournalState, Mapping, Todo, Tombstone
+from carddav.sync.contacts import ContactState, apply_state, merge_contact, plan_contact_now, read_state
 from carddav.sync.context import SyncContext
 from carddav.sync.index import IndexRow
 from carddav.sync.journal import finish_unanswered_write, matches_intent

@@ -14,13 +14,7 @@ from django.db.models import Count, Max, Model, QuerySet
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.template.response import TemplateResponse
-from django_celery_beat.models import (
-    ClockedSchedule,
-    CrontabSchedule,
-    IntervalSchedule,
-    PeriodicTask,
-    SolarSchedule,
-)
+from django_celery_beat.models import ClockedSchedule, CrontabSchedule, IntervalSchedule, PeriodicTask, SolarSchedule
 
 from accounts.models import AccountSession, ApiToken, TotpDevice, User
 from accounts.services.addresses import address_write

@@ -27,12 +27,7 @@ from contacts_project.server.bodies import (
     Space,
     receive_body,
 )
-from contacts_project.server.connection import (
-    CONNECTION,
-    LINGER_SECONDS_OF_SLOW,
-    HttpConnection,
-    free_space,
-)
+from contacts_project.server.connection import CONNECTION, LINGER_SECONDS_OF_SLOW, HttpConnection, free_space
 from contacts_project.server.refusals import Headers, RefusedError, refusal
 from contacts_project.server.request_head import (
     Caller,

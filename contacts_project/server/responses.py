@@ -17,16 +17,7 @@ from django.http.response import HttpResponseBase
 
 from contacts_project.kernel.api.asgi_responses import AsgiResponse, EventStream
 from contacts_project.kernel.api.request_log import ACCOUNT
-from contacts_project.server.bodies import (
-    BUSY_BYTES,
-    CHUNK_BYTES,
-    MIB,
-    WINDOW_BYTES,
-    Holder,
-    Space,
-    Spool,
-    disk_full,
-)
+from contacts_project.server.bodies import BUSY_BYTES, CHUNK_BYTES, MIB, WINDOW_BYTES, Holder, Space, Spool, disk_full
 from contacts_project.server.refusals import Headers, RefusedError
 from contacts_project.server.request_head import Environ
 

@@ -7,12 +7,7 @@ from django.utils.functional import cached_property
 
 from dav.authentication import Credentials
 from dav.models import CollectionProperty
-from dav.resources.uris import (
-    PRINCIPALS,
-    book_home_path,
-    calendar_home_path,
-    principal_path,
-)
+from dav.resources.uris import PRINCIPALS, book_home_path, calendar_home_path, principal_path
 from dav.xml import cal, card, dav, href, tag, text
 
 Properties = Mapping[str, Callable[[Any], str | None]]

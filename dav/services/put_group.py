@@ -5,13 +5,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import PlanLimitError
-from dav.cards.client_state import (
-    ClientCard,
-    find_client_card,
-    keep_former_texts,
-    known_properties,
-    record_properties,
-)
+from dav.cards.client_state import ClientCard, find_client_card, keep_former_texts, known_properties, record_properties
 from dav.cards.device_edit import names_in, property_names
 from dav.cards.put_body import PutCard, with_uid
 from dav.cards.refresh import record_changed_card, refresh_groups, refresh_people
@@ -20,15 +14,7 @@ from dav.models import BookCard
 from dav.preconditions import Conditions, DavStatusError
 from dav.resources.book import BookResource
 from dav.selection import only_people_selected, record_selected
-from dav.services.card_write import (
-    WRONG_KIND,
-    CardWrite,
-    check_uid,
-    finish_put,
-    open_put,
-    rename_card,
-    uid_conflict,
-)
+from dav.services.card_write import WRONG_KIND, CardWrite, check_uid, finish_put, open_put, rename_card, uid_conflict
 from dav.services.history import record_left_groups
 from dav.xml import card as card_name
 from people.importing.groups import MAX_AWAITED

@@ -18,13 +18,7 @@ from contacts_project.kernel.ownership.account_lock import AccountGoneError, acc
 from notifications.ledger import DueNotices, StateCounts, catch_up_window, is_missed
 from notifications.models import ReminderAnswer
 from notifications.services.digests import digest_at
-from notifications.services.due_scan import (
-    collect_contacts,
-    collect_dates,
-    collect_snoozed,
-    with_person,
-    with_source,
-)
+from notifications.services.due_scan import collect_contacts, collect_dates, collect_snoozed, with_person, with_source
 from people.dates import schedule
 from people.models import ImportantDate, Person
 

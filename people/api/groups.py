@@ -13,13 +13,7 @@ from rest_framework.response import Response
 from accounts.api.decorators import if_match, sends_etag
 from accounts.api.viewsets import TrashViewSet
 from contacts_project.kernel.api.etags import conditional, conditional_record
-from contacts_project.kernel.api.fields import (
-    ClientIdField,
-    ColorField,
-    OwnedIdField,
-    OwnedListField,
-    StrictCharField,
-)
+from contacts_project.kernel.api.fields import ClientIdField, ColorField, OwnedIdField, OwnedListField, StrictCharField
 from contacts_project.kernel.api.queries import read_flag
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, NotDeletedError, PlanLimitError

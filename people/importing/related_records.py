@@ -22,13 +22,7 @@ from contacts_project.kernel.texts import Text, define_text
 from people.extensions import EXTENSIONS, ImportedRelationship
 from people.importing.log import ImportLog, ImportStoppedError
 from people.importing.receipts import UNDONE
-from people.importing.sources.records import (
-    MAX_PEOPLE,
-    RELATED_MISSING,
-    InteractionRecord,
-    RelationshipRecord,
-    Source,
-)
+from people.importing.sources.records import MAX_PEOPLE, RELATED_MISSING, InteractionRecord, RelationshipRecord, Source
 from people.lookup import index_interactions
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import set_counts_at, update_last_contacts

@@ -17,13 +17,7 @@ from people.models import LookupKey, Person, RelatedName
 from people.names import COLUMNS, NameParts, format_name
 from people.vcard.card import uid_spellings
 from relationships.models import AnsweredSuggestion
-from relationships.suggestions.suggestion import (
-    CARD,
-    MAX_SUGGESTIONS,
-    Exclusions,
-    Suggestion,
-    load_relationships,
-)
+from relationships.suggestions.suggestion import CARD, MAX_SUGGESTIONS, Exclusions, Suggestion, load_relationships
 
 # The first batch is about one response. Batches double, since names that are excluded, or UIDs of nobody in the
 # account, are read again for each response although they are never shown.

@@ -9,13 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.decorators import (
-    excluded_from_batches,
-    if_match,
-    not_in_atomic_batches,
-    reads_one_record,
-    sends_etag,
-)
+from accounts.api.decorators import excluded_from_batches, if_match, not_in_atomic_batches, reads_one_record, sends_etag
 from accounts.api.serializers import PasswordSerializer, ProfileSerializer, UserSerializer, profile_record
 from accounts.api.views.sessions import MESSAGE_RESPONSE, USER_RESPONSE
 from accounts.api.viewsets import ApiViewSet, SettingsViewSet

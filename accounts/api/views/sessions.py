@@ -15,12 +15,7 @@ from rest_framework.response import Response
 
 from accounts.api.authentication import SessionOnly
 from accounts.api.decorators import ignores_idempotency_key
-from accounts.api.serializers import (
-    AccountSessionSerializer,
-    LoginSerializer,
-    RegistrationSerializer,
-    UserSerializer,
-)
+from accounts.api.serializers import AccountSessionSerializer, LoginSerializer, RegistrationSerializer, UserSerializer
 from accounts.api.viewsets import ApiViewSet, OpenViewSet, OwnedViewSet
 from accounts.models import AccountSession, User
 from accounts.models.user import verification_is_mandatory
@@ -28,12 +23,7 @@ from accounts.passwords import check_password_rules
 from accounts.services.registration import RegistrationClosedError, count_registration, register_account
 from accounts.services.second_factor import MfaRequiredError
 from accounts.services.sessions import active_sessions, end_session, start_session
-from accounts.services.sign_in import (
-    EmailUnverifiedError,
-    InvalidCredentialsError,
-    check_credentials,
-    remember_device,
-)
+from accounts.services.sign_in import EmailUnverifiedError, InvalidCredentialsError, check_credentials, remember_device
 from contacts_project.kernel.api.json import SecretResponse
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError, RateLimitedError

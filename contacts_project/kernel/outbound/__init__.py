@@ -1,12 +1,6 @@
 """Outbound HTTP: every request to another server uses these sessions. docs/notifications.md describes the policy."""
 
-from contacts_project.kernel.outbound.failures import (
-    Code,
-    OutboundError,
-    TooLongError,
-    check_status,
-    parse_retry_after,
-)
+from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLongError, check_status, parse_retry_after
 from contacts_project.kernel.outbound.policy import BlockedError, CheckedUrl, Policy, Reason, Schemes, check_url
 from contacts_project.kernel.outbound.session import (
     OutboundResponse,

@@ -15,12 +15,7 @@ from people.extensions import RelationshipTypeSpec
 from people.importing.receipts import CONTACT, TOO_MANY_RECORDS
 from people.importing.sources import monica_entries as entries
 from people.importing.sources.days import DateColumns
-from people.importing.sources.documents import (
-    get_object,
-    get_objects,
-    get_text,
-    read_document,
-)
+from people.importing.sources.documents import get_object, get_objects, get_text, read_document
 from people.importing.sources.drafts import RecordDraft, RecordResult
 from people.importing.sources.monica_contacts import ContactReader, avatar_of, group_by_type
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry

@@ -9,14 +9,7 @@ from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import define_text
 from people.field_table import OTHER
 from people.importing.sources import monica_entries as entries
-from people.importing.sources.documents import (
-    get_flag,
-    get_object,
-    get_objects,
-    get_text,
-    parse_datetime,
-    parse_number,
-)
+from people.importing.sources.documents import get_flag, get_object, get_objects, get_text, parse_datetime, parse_number
 from people.importing.sources.drafts import RecordDraft
 from people.importing.sources.monica_entries import MAX_SHARED, Names, NoteEntry
 from people.vcard.limits import TEXT_LIMITS

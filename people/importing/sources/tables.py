@@ -17,14 +17,7 @@ from accounts.vocabularies import DateFormat
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE, is_email
 from contacts_project.kernel.texts import Text, define_text
-from people.importing.sources.encodings import (
-    Encoding,
-    detect_encoding,
-    fits,
-    is_text,
-    named_codecs,
-    read_lines,
-)
+from people.importing.sources.encodings import Encoding, detect_encoding, fits, is_text, named_codecs, read_lines
 
 _NO_HEADER = define_text("no_header_row", "There is no row of columns in this file.")
 _BAD_HEADER = define_text("header_row_unreadable", "The first row of this file cannot be read: %(reason)s.")

@@ -8,16 +8,7 @@ from carddav.client.login import Login
 from carddav.client.session import open_session
 from carddav.client.shapes import WriteOutcome
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
-from tests.carddav.faults import (
-    at,
-    fail,
-    ignore_conditions,
-    lose_reply,
-    method,
-    refuse,
-    rename_on_create,
-    sign_in_page,
-)
+from tests.carddav.faults import at, fail, ignore_conditions, lose_reply, method, refuse, rename_on_create, sign_in_page
 from tests.carddav.proxy import Fault, Proxy, Reply, Request
 from tests.carddav.servers import PASSWORD
 from tests.loopback import closed_port

@@ -14,16 +14,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import Membership, Person
 from tests.builders import make_person
 from tests.carddav.conftest import USER, card
-from tests.carddav.faults import (
-    change_header,
-    fail,
-    ignore_conditions,
-    lose_reply,
-    method,
-    refuse,
-    reports,
-    rewrite,
-)
+from tests.carddav.faults import change_header, fail, ignore_conditions, lose_reply, method, refuse, reports, rewrite
 from tests.carddav.proxy import Condition, Fault, Proxy, Reply, Request
 from tests.carddav.servers import DavServer
 from tests.carddav.sync.server_synced_account import ServerSyncedAccount

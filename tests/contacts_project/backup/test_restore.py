@@ -25,13 +25,7 @@ from people.models import Membership, Person
 from tests.builders import make_user
 from tests.client import Client, client_of
 from tests.contacts_project.backup.conftest import FullInstance
-from tests.contacts_project.backup.files import (
-    empty_database_and_migrate,
-    frames_of,
-    photos_of,
-    rows_of,
-    write_frames,
-)
+from tests.contacts_project.backup.files import empty_database_and_migrate, frames_of, photos_of, rows_of, write_frames
 from tests.databases import flush, on_empty_database
 from tests.relationships.invariants import check_invariants
 from tests.workers import run_manage

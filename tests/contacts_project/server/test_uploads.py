@@ -30,12 +30,7 @@ from contacts_project.server.connection import DATA_EVENTS_PER_TURN, FIRST_DATA_
 from contacts_project.server.request_head import Caller
 from tests.builders import make_token, make_user
 from tests.concurrency import wait_until
-from tests.contacts_project.server.server_thread import (
-    RunningServer,
-    read_response,
-    serve_views,
-    serve_whole_service,
-)
+from tests.contacts_project.server.server_thread import RunningServer, read_response, serve_views, serve_whole_service
 
 SENT_BYTES = 512 * 1024  # of each upload that never ends
 ADDRESSES, UPLOADS = 20, 200
