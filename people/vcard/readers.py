@@ -47,12 +47,7 @@ _NO_DATE = define_text("card_date_unreadable", "%(field)s: “%(value)s” is no
 _AMBIGUOUS = define_text(
     "card_date_ambiguous", "%(field)s: “%(value)s” may be %(first)s or %(second)s; the line is kept as it is"
 )
-_DATE_TYPES = {
-    "anniversary": "ANNIVERSARY",
-    "birthday": "BIRTHDAY",
-    "nameday": "NAMEDAY",
-    "memorial": "MEMORIAL",
-}
+_DATE_TYPES = {kind.lower(): kind for kind in ("ANNIVERSARY", "BIRTHDAY", "NAMEDAY", "MEMORIAL")}
 _ANDROID_ITEM = "vnd.android.cursor.item/"
 _ANDROID_EVENTS = {"1": "ANNIVERSARY", "3": "BIRTHDAY"}
 
@@ -127,6 +122,14 @@ def _flag_reader(name: str) -> Reader:
     return read
 
 
+def _list_reader(name: str) -> Reader:
+    def read(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
+        for text in values.parse_list(line.value):
+            yield name, values.single_line(text)
+
+    return read
+
+
 def _read_note(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
     if text := values.text(line):
         yield "notes", text
@@ -152,11 +155,6 @@ def _read_name(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue
     )
 
 
-def _read_nickname(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
-    for text in values.parse_list(line.value):
-        yield "nickname", values.single_line(text)
-
-
 def _read_organization(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
     parts = [values.single_line(part) for part in values.parse_components(line.value)]
     name, units = parts[0], [part for part in parts[1:] if part]
@@ -171,11 +169,6 @@ def _read_gender(line: ContentLine, context: ReaderContext) -> Iterator[FieldVal
     letter, *words = values.parse_components(values.structured(line.value, 2))
     if text := values.single_line(" ".join(words)) or letter:
         yield "gender", text
-
-
-def _read_categories(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
-    for text in values.parse_list(line.value):
-        yield "categories", values.single_line(text)
 
 
 def _read_photo(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
@@ -311,10 +304,6 @@ def _tell_ambiguous(value: str, what: Text | str, context: ReaderContext) -> boo
     return True
 
 
-def _read_birthday(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
-    yield from _read_date(line, context, "BIRTHDAY", context.label(line))
-
-
 def _read_anniversary(line: ContentLine, context: ReaderContext) -> Iterator[FieldValue]:
     """The field `anniversary` needs a year; a date without one becomes an important date."""
     parsed = values.parse_any_date(values.text(line), line.first_param("X-APPLE-OMIT-YEAR"))
@@ -378,11 +367,11 @@ _READERS: dict[str, Reader] = {
     },
     "FN": _text_reader("fn"),
     "N": _read_name,
-    "NICKNAME": _read_nickname,
+    "NICKNAME": _list_reader("nickname"),
     "ORG": _read_organization,
     "GENDER": _read_gender,
     "NOTE": _read_note,
-    "CATEGORIES": _read_categories,
+    "CATEGORIES": _list_reader("categories"),
     "PHOTO": _read_photo,
     "KIND": _read_kind,
     "X-ADDRESSBOOKSERVER-KIND": _read_kind,
@@ -396,7 +385,7 @@ _READERS: dict[str, Reader] = {
     "GEO": _read_geo,
     "X-CUSTOM-FIELD": _read_custom_field,
     **dict.fromkeys(PROTOCOL_BY_X_PROPERTY, _read_x_messenger),
-    "BDAY": _read_birthday,
+    "BDAY": lambda line, context: _read_date(line, context, "BIRTHDAY", context.label(line)),
     "ANNIVERSARY": _read_anniversary,
     "X-ANNIVERSARY": _read_anniversary,
     "X-MS-ANNIVERSARY": _read_anniversary,
