@@ -44,7 +44,7 @@ _WRONG_CODE = define_text("wrong_code", "The code is wrong.")
 
 FLOW_COOKIE, FLOW_PATH = "oidc_flow", "/api/auth/oidc/"
 PENDING_COOKIE = "oidc_sign_in"
-# Only callers who have authenticated at the provider can draw on it, so strangers cannot lock the owner out.
+# Only callers who have authenticated at the provider count against it, so strangers cannot lock the owner out.
 CODE_ATTEMPTS = RateLimit("oidc-code", 10, 15 * 60)
 
 

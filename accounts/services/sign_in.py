@@ -91,16 +91,16 @@ def check_credentials(*, request: HttpRequest, email: str, password: str, code: 
     if verification_is_mandatory() and User.objects.fold_email(user.proven_email or "") != User.objects.fold_email(
         email
     ):
-        attempt.give_back()
+        attempt.undo()
         raise EmailUnverifiedError
     if has_second_factor(user):
         if not code:
             # The password was right, so this is no failed attempt; guesses of the code are counted on the next one.
-            attempt.give_back()
+            attempt.undo()
             raise MfaRequiredError
         if not consume_code(user=user, code=code, now=now):
             raise InvalidCredentialsError
-    attempt.give_back()
+    attempt.undo()
     SIGN_INS.count("ok")
     return user
 
@@ -144,8 +144,8 @@ class SignInAttempt:
 
     hits: tuple[tuple[RateLimit, str], ...]
 
-    def give_back(self) -> None:
-        """Undo the draws, since only failures count."""
+    def undo(self) -> None:
+        """Undo the hits, since only failures count."""
         for limit, subject in self.hits:
             limit.undo(subject)
 

@@ -108,7 +108,7 @@ def test_policy_and_tls_errors_are_400(api: Client, settings: Any, tmp_path: Pat
         "https://１２７.0.0.1/",
     ],
 )
-def test_each_refused_address_is_a_policy_error_that_draws_on_no_budget(
+def test_each_refused_address_is_a_policy_error_that_counts_against_no_rate_limit(
     api: Client, settings: Any, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     settings.OUTBOUND_ALLOWED_NETWORKS, settings.OUTBOUND_ALLOWED_PORTS = [], []

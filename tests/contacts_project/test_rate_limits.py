@@ -1,4 +1,4 @@
-"""Rate limits: exact counts over a sliding window, also with other subjects and concurrent draws."""
+"""Rate limits: exact counts over a sliding window, also with other subjects and concurrent hits."""
 
 import datetime as dt
 from collections import Counter
@@ -17,7 +17,7 @@ NOON = dt.datetime(2026, 5, 1, 12, tzinfo=dt.UTC)
 THREE, TEN = RateLimit("three", 3, 60), RateLimit("ten", 10, 900)
 
 
-def draws(limit: RateLimit, subject: str, times: int = 1) -> list[int]:
+def hits(limit: RateLimit, subject: str, times: int = 1) -> list[int]:
     """Draw `times` times; returns for each draw 0, or the seconds to wait after a refusal."""
     waits = []
     for _ in range(times):
@@ -32,32 +32,32 @@ def draws(limit: RateLimit, subject: str, times: int = 1) -> list[int]:
 @pytest.mark.django_db
 def test_window_is_limited_and_a_returned_draw_does_not_count() -> None:
     with time_machine.travel(NOON, tick=False) as clock:
-        assert draws(THREE, "a") == [0]
+        assert hits(THREE, "a") == [0]
         clock.shift(50)
-        assert draws(THREE, "a", 3) == [0, 0, 10]
+        assert hits(THREE, "a", 3) == [0, 0, 10]
         clock.shift(10)  # the first draw is out of the window, the other two are not
-        assert draws(THREE, "a", 2) == [0, 50]
-        assert draws(RateLimit("other", 3, 60), "a") == draws(THREE, "b") == [0]
+        assert hits(THREE, "a", 2) == [0, 50]
+        assert hits(RateLimit("other", 3, 60), "a") == hits(THREE, "b") == [0]
         THREE.undo("a")
-        assert draws(THREE, "a", 2) == [0, 50]
+        assert hits(THREE, "a", 2) == [0, 50]
         THREE.clear("a")
         THREE.undo("a")
-        assert draws(THREE, "a") == [0]
+        assert hits(THREE, "a") == [0]
 
 
 @pytest.mark.django_db
 def test_other_subjects_do_not_evict_a_count() -> None:
-    assert draws(THREE, "owner", 4)[-1] > 0
+    assert hits(THREE, "owner", 4)[-1] > 0
     for number in range(200):
         THREE.hit(f"flood {number}")
-    assert draws(THREE, "owner")[0] > 0
+    assert hits(THREE, "owner")[0] > 0
 
 
 @pytest.mark.django_db
 def test_refusal_writes_nothing_and_rows_contain_no_address() -> None:
-    draws(THREE, "ada@example.org", 3)
+    hits(THREE, "ada@example.org", 3)
     before = list(BudgetUse.objects.values())
-    assert draws(THREE, "ada@example.org")[0] > 0
+    assert hits(THREE, "ada@example.org")[0] > 0
     assert list(BudgetUse.objects.values()) == before
     assert "example" not in str(before)
 
@@ -69,12 +69,12 @@ def test_expired_draws_are_purged(monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(9):
             THREE.hit(f"old {number}")
         clock.shift(40)
-        draws(THREE, "new", 3)
+        hits(THREE, "new", 3)
         clock.shift(30)
         for _ in range(2):
             purge_budgets()
             assert BudgetUse.objects.count() == 1
-            assert draws(THREE, "new") == [30]
+            assert hits(THREE, "new") == [30]
 
 
 def test_cached_rate_limit_writes_nothing_and_resets_after_its_window() -> None:
@@ -93,7 +93,7 @@ def test_cached_rate_limit_writes_nothing_and_resets_after_its_window() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_draws_do_not_exceed_the_limit() -> None:
     def draw() -> list[int]:
-        waits = draws(TEN, "one", 4)
+        waits = hits(TEN, "one", 4)
         purge_budgets()
         return waits
 

@@ -47,7 +47,7 @@ def test_a_phone_with_an_old_password_locks_nobody_out(alice: User, mallory: Use
     assert signs_in(alice) == 200
 
 
-def test_passwords_tried_here_and_there_have_budgets_of_their_own(alice: User) -> None:
+def test_passwords_tried_here_and_there_have_rate_limits_of_their_own(alice: User) -> None:
     device = Device(alice)
     guesses = Device(alice)
     guesses.token = PASSWORD  # the account's own, which counts for nothing here
