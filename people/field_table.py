@@ -42,7 +42,7 @@ class FieldKind(Enum):
 
 
 class Find(Enum):
-    """As what GET /api/find finds a field. people.find.hits has the scores."""
+    """As what GET /api/find finds a field. people.find has the scores."""
 
     NAME = auto()
     """Words of a name, also mistyped."""

@@ -21,11 +21,11 @@ from contacts_project.kernel.database.triggers import Trigger
 from contacts_project.kernel.text_forms import fold_letters
 from people.duplicates.keys import address_keys, email_key, name_blocks, name_key, whole_address_key
 from people.duplicates.name_words import clear_word_caches
-from people.duplicates.phones import numbers_without_extension, phone_keys, short_number
 from people.field_table import LISTS, SCALARS, Find
 from people.models import CustomFieldValue, Interaction, InteractionWord, LookupKey, ValueWord
 from people.models.index import MAX_WORD_LENGTH
 from people.names import COLUMNS, KEYED_COLUMNS, NameParts
+from people.phone_numbers import numbers_without_extension, phone_keys, short_number
 from people.scripts import CJK_RANGES
 
 # A write of more people than this is an import: its words fill the caches of name_words, and are not needed again.

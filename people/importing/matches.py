@@ -18,11 +18,11 @@ from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.texts import Text
 from people.contents.contact import local_contacts_of
 from people.duplicates.keys import email_key
-from people.duplicates.phones import phone_keys
 from people.importing.receipts import RecordOutcome
 from people.models import ImportantDate, LookupKey, Person
 from people.models.person import uid_of
 from people.names import NameParts, sort_key
+from people.phone_numbers import phone_keys
 from people.vcard import Card, CardDate, CardResult
 from people.vcard.card import uid_key, uid_spellings
 from people.vcard.merge import merge_cards

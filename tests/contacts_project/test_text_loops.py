@@ -19,14 +19,13 @@ from notifications.channels.ntfy import cut_bytes
 from people.dates.calendar_events import fold_line
 from people.duplicates import name_words
 from people.duplicates.keys import address_keys, name_blocks, name_key, narrow_name_blocks, whole_address_key
-from people.duplicates.phones import phone_keys, searched_numbers
 from people.entries import identify_entries, normalize, pair_entries
 from people.field_table import Compare
-from people.find.hits import parse_query
+from people.find import parse_query
 from people.letters.lines import address_lines
 from people.lookup import words_of
 from people.names import NameParts, display_name, search_key, sort_key
-from people.phone_numbers import national_spellings, parse_phone
+from people.phone_numbers import national_spellings, parse_phone, phone_keys, searched_numbers
 from people.vcard import Card, full_name, values
 from tests.people.vcard.work import count_work
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from people import field_table
-from people.duplicates.phones import phone_keys
 from people.entries import COMPARISONS, pair_entries
-from people.phone_numbers import PhoneNumber, parse_phone
+from people.phone_numbers import PhoneNumber, parse_phone, phone_keys
 from people.vcard.card import ENTRY_FIELDS
 from tests.people.same_entries import DIFFERENT, SAME, Case
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from people.duplicates.keys import email_key
-from people.duplicates.phones import phone_keys
 from people.duplicates.similarity import Birthday, Identity, build_identity
 from people.names import NameParts
+from people.phone_numbers import phone_keys
 
 
 def who(

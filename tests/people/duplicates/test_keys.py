@@ -7,10 +7,9 @@ import pytest
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE, PhoneMetadata
 
 from people.duplicates.keys import email_key, is_full_name, name_blocks, name_key
-from people.duplicates.phones import phone_key, phone_keys, short_number
 from people.lookup import KEY_COLUMNS, keys_of, keys_of_change
 from people.names import NameParts
-from people.phone_numbers import national_spellings, parse_phone, split_numbers
+from people.phone_numbers import national_spellings, parse_phone, phone_key, phone_keys, short_number, split_numbers
 
 KINDS_OF_NUMBERS = ("fixed_line", "mobile", "toll_free", "voip", "premium_rate", "shared_cost")
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 from rapidfuzz.distance import OSA
 
 from accounts.models import User
-from people.find.hits import CORRECTION_SCORES, SCORES, parse_query
-from people.find.results import find_people
+from people.api.find import find_people
+from people.find import CORRECTION_SCORES, SCORES, parse_query
 from people.lookup import keys_of
 from people.models import LookupKey, Person
 from people.services.person_writer import set_name_keys

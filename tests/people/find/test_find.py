@@ -307,7 +307,7 @@ def test_number_of_statements_does_not_grow(api: Client) -> None:
 
 @pytest.mark.both_databases
 def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.hits._MAX_ROWS_SINGLE_TERM", 2)
+    monkeypatch.setattr("people.find._MAX_ROWS_SINGLE_TERM", 2)
     for name in ("Zoe", "Ada", "Bob", "Cy"):
         create_person(api, name, notes="harp")
     assert len(found_names(api, "harp")) == 2
@@ -317,7 +317,7 @@ def test_a_word_that_all_have_hides_nobody_who_has_another(api: Client, monkeypa
 
 @pytest.mark.both_databases
 def test_deleted_people_do_not_hide_others(api: Client, alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.hits._MAX_ROWS_SINGLE_TERM", 500)
+    monkeypatch.setattr("people.find._MAX_ROWS_SINGLE_TERM", 500)
     gone = [Person(owner=alice, name="Ada", notes="harp", deleted_at=timezone.now()) for _ in range(501)]
     make_keys(alice, Person.objects.bulk_create(gone))
     create_person(api, "Ada", notes="harp")
@@ -334,7 +334,7 @@ def test_number_of_indexed_words_of_a_text_is_limited(api: Client) -> None:
 
 
 def test_the_nearest_words_are_meant(api: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("people.find.hits._MAX_CORRECTIONS", 1)
+    monkeypatch.setattr("people.find._MAX_CORRECTIONS", 1)
     for name in ("Annemarix", "Annemxxie"):
         create_person(api, name)
     assert found_names(api, "annemarie") == ["Annemarix"]

@@ -18,13 +18,6 @@ from rapidfuzz.distance import OSA
 from accounts.models import User
 from contacts_project.kernel.text_forms import ascii_digits
 from people.duplicates.keys import email_key
-from people.duplicates.phones import (
-    MAX_SHORT_DIGITS,
-    MIN_SEARCHED_DIGITS,
-    national_numbers,
-    numbers_without_extension,
-    phone_keys,
-)
 from people.lookup import is_letter, reversed_word, words_of
 from people.models import (
     CustomFieldTemplate,
@@ -36,7 +29,14 @@ from people.models import (
     Person,
     ValueWord,
 )
-from people.phone_numbers import EXTENSION
+from people.phone_numbers import (
+    EXTENSION,
+    MAX_SHORT_DIGITS,
+    MIN_SEARCHED_DIGITS,
+    national_numbers,
+    numbers_without_extension,
+    phone_keys,
+)
 
 MAX_QUERY_LENGTH: Final = 200
 # Each term adds branches to the statement.
