@@ -5,8 +5,8 @@ Signals are sent on commit, with ids as arguments; receivers only enqueue tasks:
 preferences_changed   user_id, fields (set of model field names)
 mail_queued           mail_id of an AccountMail that is to be sent
 
-Hooks run in the transaction in which an account is created, claimed or deleted, get its id, and are registered in
-AppConfig.ready().
+Hooks run in the transaction in which an account is created, claimed or deleted or gets another language. They get its
+id, and are registered in AppConfig.ready().
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ mail_queued = Signal()
 
 _starters: list[Callable[[UUID], None]] = []
 _releasers: list[Callable[[UUID], None]] = []
+_translators: list[Callable[[UUID, str], None]] = []
 _file_listers: list[Callable[[UUID], list[str]]] = []
 
 
@@ -42,6 +43,17 @@ def release_account(owner_id: UUID) -> None:
     """Run all hooks of `on_account_claimed`."""
     for releaser in _releasers:
         releaser(owner_id)
+
+
+def on_language_changed(translator: Callable[[UUID, str], None]) -> None:
+    """Register `translator(owner_id, language)`, which translates what the account was given and nobody has renamed."""
+    _translators.append(translator)
+
+
+def translate_account(owner_id: UUID, language: str) -> None:
+    """Run all hooks of `on_language_changed`. Must be called inside `account_write`."""
+    for translator in _translators:
+        translator(owner_id, language)
 
 
 def on_account_deleted(lister: Callable[[UUID], list[str]]) -> None:

@@ -7,7 +7,7 @@ class RelationshipsConfig(AppConfig):
     def ready(self) -> None:
         # These modules import models, which are all loaded only now.
         from accounts.feed.changes import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
-        from accounts.signals import on_account_created  # noqa: PLC0415 - as above
+        from accounts.signals import on_account_created, on_language_changed  # noqa: PLC0415 - as above
         from people.counts import register_counted  # noqa: PLC0415 - as above
         from people.extensions import register_extension  # noqa: PLC0415 - as above
         from people.models import RelationshipType  # noqa: PLC0415 - as above
@@ -16,10 +16,11 @@ class RelationshipsConfig(AppConfig):
         from relationships.extension import RelationshipsExtension  # noqa: PLC0415 - as above
         from relationships.models import COUNTED_RELATIONSHIPS, Relationship  # noqa: PLC0415 - as above
         from relationships.services.relationships import remove_relationships  # noqa: PLC0415 - as above
-        from relationships.services.types import create_default_types, remove_types  # noqa: PLC0415 - as above
+        from relationships.services.types import create_default_types, remove_types, translate_types  # noqa: PLC0415 - as above
         from relationships.transfer import register_transfer  # noqa: PLC0415 - as above
 
         on_account_created(create_default_types)
+        on_language_changed(translate_types)
         register_counted(COUNTED_RELATIONSHIPS)
         register_extension(RelationshipsExtension())
         register_transfer()

@@ -11,7 +11,7 @@ from accounts.passwords import WRONG_PASSWORD, hash_password
 from accounts.services.addresses import address_write
 from accounts.services.mail import queue_mail
 from accounts.services.sessions import end_sessions
-from accounts.signals import preferences_changed
+from accounts.signals import preferences_changed, translate_account
 from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
@@ -106,6 +106,8 @@ def change_preferences(*, user: User, values: JsonObject) -> User:
             # Only a flag: the minutely scan computes them, which takes too long under the lock.
             fresh.reminders_stale = True
         fresh.save(update_fields=[*changed, "reminders_stale", "updated_at"])
+        if "language" in changed:
+            translate_account(fresh.pk, fresh.language)
         arguments = {"user_id": fresh.pk, "fields": changed}
         transaction.on_commit(lambda: preferences_changed.send(sender=User, **arguments), robust=True)
     return fresh

@@ -30,6 +30,7 @@ from notifications.services.answers import answer_occurrence, take_back_answer
 from notifications.services.dispatch import reschedule
 from notifications.services.forecast import upcoming_reminders
 from people.api.important_dates import DAYS, LIMIT, read_days, read_limit
+from people.dates.upcoming import shown_title
 
 ANSWERS = [ActionKind.CONTACTED.value, ActionKind.SNOOZE.value, ActionKind.SKIP.value]
 UNDO = "undo"
@@ -205,7 +206,8 @@ def serialize_delivery(row: Delivery) -> JsonObject:
         "channel": row.channel or None,
         "destinationId": row.target_key or None,
         "destination": row.label or None,
-        **{key: content.get(key) for key in ("personId", "personName", "importantDateId", "type", "title")},
+        **{key: content.get(key) for key in ("personId", "personName", "importantDateId", "type")},
+        "title": shown_title(content.get("type"), content.get("title")),
         "date": row.occurrence_on.isoformat(),
         "late": row.late,
         "attempts": row.attempts,

@@ -41,6 +41,7 @@ from people.dates.upcoming import (
     days_between,
     event_rule,
     event_rules,
+    shown_title,
     waiting_contacts,
 )
 from people.mentions import Silence, Topic
@@ -209,7 +210,8 @@ def _offer_waiting(forecast: Forecast) -> None:
 
 def _waiting_facts(content: JsonMapping) -> JsonObject:
     keys = ("importantDateId", "personId", "personName", "type", "title", "turns")
-    return {key: content[key] for key in keys if key in content}
+    facts = {key: content[key] for key in keys if key in content}
+    return facts | {"title": shown_title(content.get("type"), content.get("title"))} if "title" in facts else facts
 
 
 def _candidate_dates(forecast: Forecast) -> Iterator[ImportantDate]:
@@ -287,7 +289,7 @@ def _date_facts(row: ImportantDate, forecast: Forecast, turns_on: dt.date | None
         "importantDateId": str(row.pk),
         **_person_facts(row.person, forecast),
         "type": row.type,
-        "title": row.title,
+        "title": shown_title(row.type, row.title),
     }
     if turns_on is None:
         return facts

@@ -242,12 +242,17 @@ def _build_event(
         "personId": str(person.pk),
         "personName": person.display_name_for(owner),
         "type": date and date.type,
-        "title": date and (date.title or date.type),
+        "title": date and shown_title(date.type, date.title),
         "date": day.isoformat(),
         "daysUntil": (day - start).days,
         "yearUnknown": date is not None and date.year_unknown,
         "turns": full_years(date.date, day, calendar.leap_day) if date and has_age else None,
     }
+
+
+def shown_title(type_: str | None, title: str | None) -> str | None:
+    """The title of an important date where one is shown: without one the name of its type, in the active language."""
+    return title or (occasion(type_, None) if type_ else None)
 
 
 def occasion(type_: str | None, title: str | None) -> str:

@@ -328,6 +328,24 @@ def default_type(name: str, language: str) -> RelationshipTypeSpec:
     return RelationshipTypeSpec(name, labels[name], "" if inverse == name else inverse, labels[inverse])
 
 
+def translate_types(owner_id: UUID, language: str) -> None:
+    """Give the default types the labels of `language`, but for those that somebody has renamed.
+
+    Must be called inside `account_write`.
+    """
+    column = CODES.index(language)
+    defaults = {name: translations for name, _, translations in DEFAULT_TYPES}
+    rows = [
+        row
+        for row in RelationshipType.objects.owned_by(owner_id).filter(name__in=defaults)
+        if row.label in defaults[row.name] and row.label != defaults[row.name][column]
+    ]
+    for row in rows:
+        row.label = defaults[row.name][column]
+    RelationshipType.objects.bulk_update(rows, ["label"])
+    _mark_inverses(rows)
+
+
 def create_default_types(owner_id: UUID) -> None:
     """Create the types of a new account. Must be called inside the transaction that creates the account."""
     column = CODES.index(User.objects.values_list("language", flat=True).get(pk=owner_id))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from accounts.models import User
 from contacts_project.kernel.languages import CODES
 from relationships.services.types import DEFAULT_TYPES
 from tests.builders import make_user
@@ -45,3 +46,35 @@ def test_labels_are_in_the_accounts_language(db: None, language: str, label: str
 
 def test_every_default_has_a_label_in_every_language() -> None:
     assert all(len(labels) == len(CODES) and all(labels) for _, _, labels in DEFAULT_TYPES)
+
+
+def test_types_follow_the_account_s_language_in_one_write(api: Client, alice: User) -> None:
+    rows = {row["name"]: row for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    api.ok("PUT", f"/api/relationship-types/{rows['CHILD']['id']}", {"label": "Kiddo"})
+    own = api.ok("POST", "/api/relationship-types", {"name": "Friend 2", "label": "Friend", "symmetric": True})
+    api.ok("DELETE", f"/api/relationship-types/{rows['ACQUAINTANCE']['id']}")
+    before = api.ok("GET", "/api/changes")["cursor"]
+    revision = User.objects.get(pk=alice.pk).revision
+
+    api.ok("PUT", "/api/user/language", {"language": "de-DE"})
+    assert User.objects.get(pk=alice.pk).revision == revision + 1
+    found = {row["name"]: row["label"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    assert (found["PARENT"], found["FRIEND"], found["OTHER"]) == ("Elternteil", "Freund/Freundin", "Sonstige")
+    assert (found["CHILD"], found[own["relationshipType"]["name"]]) == ("Kiddo", "Friend")
+    changed = api.ok("GET", f"/api/changes?cursor={before}")["changes"]
+    # The child's own label is as it was, but its inverse is called otherwise.
+    records = [change["record"] for change in changed if change["type"] == "relationshipType"]
+    assert {record["name"] for record in records if record} == (
+        found.keys() - {own["relationshipType"]["name"], "PARTNER"}
+    )
+    restored = api.ok("POST", f"/api/relationship-types/{rows['ACQUAINTANCE']['id']}/restore")["relationshipType"]
+    assert restored["label"] == "Bekannte"
+
+    # There and back through every language, and a second time to the same one.
+    for language in ("es-ES", "ja-JP", "nb-NO", "fr-FR", "fr-FR", "en"):
+        api.ok("PUT", "/api/user/language", {"language": language})
+    found = {row["name"]: row["label"] for row in api.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    assert found == {row["name"]: row["label"] for row in rows.values()} | {
+        "CHILD": "Kiddo",
+        own["relationshipType"]["name"]: "Friend",
+    }

@@ -34,7 +34,7 @@ def test_event_is_returned_with_all_fields(api: Client, ada: Person) -> None:
             "personId": str(ada.pk),
             "personName": "Ada",
             "type": "BIRTHDAY",
-            "title": "BIRTHDAY",
+            "title": "Birthday",
             "date": "2026-03-11",
             "daysUntil": 10,
             "yearUnknown": False,
