@@ -165,7 +165,7 @@ class CompiledQuery:
                 self._statements.clear()
             statement = self._statements[key] = self._compile(names, parameters, shape)
         if vendor == "sqlite":
-            values = [value if type(value) is str else _to_sqlite(value, database.ops) for value in values]
+            values = [value if type(value) is str else to_sqlite(value, database.ops) for value in values]
         named_values = dict(zip(_PARAMETER_NAMES, values, strict=False))
         with database.cursor() as cursor:
             cursor.execute(statement.sql, {**statement.constants, **named_values})
@@ -224,7 +224,7 @@ class CompiledQuery:
         def make_placeholder(name: str, kind: type) -> Parameter:
             number = len(keys)
             placeholder = _PLACEHOLDERS.get(kind, _PLACEHOLDER_TEXT.format)(number)
-            in_sql = _to_sqlite(placeholder, connection.ops) if connection.vendor == "sqlite" else placeholder
+            in_sql = to_sqlite(placeholder, connection.ops) if connection.vendor == "sqlite" else placeholder
             keys[in_sql] = key = _PARAMETER_NAME.format(number)
             parameter_of[key] = name
             return placeholder
@@ -366,7 +366,7 @@ def _make_instance_builder(compiler: SQLCompiler) -> Callable[[Sequence[Any]], A
     return build
 
 
-def _to_sqlite(value: Parameter, operations: BaseDatabaseOperations) -> Parameter:
+def to_sqlite(value: Any, operations: BaseDatabaseOperations) -> Any:
     """An id, a time or a day as the text that SQLite stores; any other value unchanged."""
     if isinstance(value, UUID):
         return value.hex

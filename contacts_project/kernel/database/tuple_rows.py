@@ -7,10 +7,10 @@ from typing import TypeAlias
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
-from django.db.backends.base.operations import BaseDatabaseOperations
+
+from contacts_project.kernel.database.compiled_queries import to_sqlite
 
 Row: TypeAlias = Sequence[UUID | str | int | bytes | dt.datetime | None]
-_UNCHANGED = frozenset({str, int, bytes})
 
 
 class TupleRows:
@@ -106,27 +106,10 @@ def _execute(statement: str, rows: Sequence[Row]) -> None:
     if not rows:
         return
     database = connections[DEFAULT_DB_ALIAS]
-    values = list(zip(*rows, strict=True))
     with database.cursor() as cursor:
         if database.vendor == "postgresql":
             # unnest() has one parameter per column, so the text is the same for any number of rows and stays prepared.
-            cursor.execute(statement, [list(column) for column in values])
-            return
-        # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
-        adapted = (_to_sqlite(column, database.ops) for column in values)
-        cursor.executemany(statement, list(zip(*adapted, strict=True)))
-
-
-def _to_sqlite(column: Sequence[object], operations: BaseDatabaseOperations) -> Sequence[object]:
-    """The ids or times of a column as the texts that SQLite stores; other values unchanged."""
-    if len(set(map(id, column))) == 1:  # such as the owner
-        return [_value_to_sqlite(column[0], operations)] * len(column)
-    if _UNCHANGED.issuperset(map(type, column)):
-        return column
-    return [_value_to_sqlite(value, operations) for value in column]
-
-
-def _value_to_sqlite(value: object, operations: BaseDatabaseOperations) -> object:
-    if isinstance(value, UUID):
-        return value.hex
-    return operations.adapt_datetimefield_value(value) if isinstance(value, dt.datetime) else value
+            cursor.execute(statement, [list(column) for column in zip(*rows, strict=True)])
+        else:
+            # A statement costs no network round trip on SQLite, and the driver keeps it prepared.
+            cursor.executemany(statement, [[to_sqlite(value, database.ops) for value in row] for row in rows])
