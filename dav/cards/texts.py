@@ -1,4 +1,4 @@
-"""The texts of cards: as they are stored, without the picture, and as a device gets them."""
+"""The texts of cards, of people and of groups: as they are stored, without the picture, and as a device gets them."""
 
 import base64
 import datetime as dt
@@ -32,6 +32,10 @@ MAX_LINE_OCTETS = 75  # RFC 6350, 3.2
 # All that a card says. Lines differ in their spelling, and in what no field holds.
 _values_of = attrgetter(*(field.name for field in fields(Card) if field.name != "lines"))
 _ALWAYS_GIVEN = {"BEGIN", "VERSION", "END"}
+# Of group cards (RFC 6350, 6.1.4 and 6.6.5; in 3.0 as Apple writes them).
+_KIND, _MEMBER = "X-ADDRESSBOOKSERVER-KIND", "X-ADDRESSBOOKSERVER-MEMBER"
+_NAMES_40 = {_KIND: "KIND", _MEMBER: "MEMBER"}
+_NAMES_30 = {new: old for old, new in _NAMES_40.items()}
 
 
 def write_text(card: Card, before: CardText | None, *, revised: str) -> CardText:
@@ -183,11 +187,6 @@ def revision_of(text: str) -> str:
     """The REV of a text, or an empty text."""
     found = _REV.search(text)
     return found[1].strip() if found else ""
-
-
-_KIND, _MEMBER = "X-ADDRESSBOOKSERVER-KIND", "X-ADDRESSBOOKSERVER-MEMBER"
-_NAMES_40 = {_KIND: "KIND", _MEMBER: "MEMBER"}
-_NAMES_30 = {new: old for old, new in _NAMES_40.items()}
 
 
 def write_group(
