@@ -22,9 +22,17 @@ from accounts.services.sessions import purge_ended_credentials
 from contacts_project.kernel.json import JsonObject, dumps, format_timestamp
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.ownership.models import TrashModel, purge_tombstones, retention_cutoff
-from people.importing.undo import forget_old_imports, owners_of_old_imports
-from people.merging.merge import delete_old_merges, merges_of_deleted, owners_of_old_merges
-from people.models import CustomFieldTemplate, Group, ImportantDate, Interaction, Participation, Person
+from people.merging.merge import merges_of_deleted
+from people.models import (
+    CustomFieldTemplate,
+    Group,
+    ImportantDate,
+    ImportedRecord,
+    Interaction,
+    MergeRecord,
+    Participation,
+    Person,
+)
 from people.photos.files import delete_files, sweep_files
 from people.projection import deleted_people
 from people.projection.records import deleted_dates, serialize_groups, serialize_interactions, serialize_template
@@ -108,6 +116,20 @@ class PurgeJob:
     name: str
     owners: Callable[[dt.datetime], Collection[UUID]]
     remove: Callable[[UUID, dt.datetime], int]
+
+    @classmethod
+    def of_model(cls, name: str, model: type[Any]) -> "PurgeJob":
+        """Removes all rows of a table whose creation is longer ago than the retention period."""
+
+        def owners(now: dt.datetime) -> list[UUID]:
+            old = model.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
+            return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
+
+        def remove(owner_id: UUID, now: dt.datetime) -> int:
+            count: int = model.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
+            return count
+
+        return cls(name, owners, remove)
 
 
 _purge_jobs: dict[str, PurgeJob] = {}
@@ -215,5 +237,6 @@ def register_kinds() -> None:
     """Called once, from AppConfig.ready()."""
     for kind in _KINDS:
         register_trash_kind(kind)
-    register_purge_job(PurgeJob("merges", owners_of_old_merges, delete_old_merges))
-    register_purge_job(PurgeJob("imports", owners_of_old_imports, forget_old_imports))
+    # What only undo needs: a merge or an import can be undone for the retention period.
+    register_purge_job(PurgeJob.of_model("merges", MergeRecord))
+    register_purge_job(PurgeJob.of_model("imports", ImportedRecord))

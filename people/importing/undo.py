@@ -214,18 +214,3 @@ class _UndoRun:
             schedule.schedule_date(row, writer.calendar, self.now)
             row.save()
         take_back_lead_days(writer, person, before.get("leadDays", {}))
-
-
-def owners_of_old_imports(now: dt.datetime) -> list[UUID]:
-    """The accounts that have records of imports that are too old to be undone."""
-    old = ImportedRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
-    return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
-
-
-def forget_old_imports(owner_id: UUID, now: dt.datetime) -> int:
-    """Delete the records of imports that are too old to be undone, in the caller's transaction.
-
-    The imports themselves stay in the list. Returns how many records were deleted.
-    """
-    count: int = ImportedRecord.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
-    return count

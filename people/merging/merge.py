@@ -41,9 +41,7 @@ _TYPE_REMOVED = define_text(
 __all__ = [
     "MergeUndoneError",
     "UndoConflictError",
-    "delete_old_merges",
     "merge_people",
-    "owners_of_old_merges",
     "undo_merge",
 ]
 
@@ -188,18 +186,6 @@ def find_merged(owner: User, person: Person) -> Person | None:
         records = MergeRecord.objects.owned_by(owner).filter(pk__in=merges.values()).select_related("primary")
         current = next((record.primary for record in records), None)
     return current if current is not None and current.deleted_at is None else None
-
-
-def owners_of_old_merges(now: dt.datetime) -> list[UUID]:
-    """Ids of the accounts with merges older than the retention period, which cannot be undone any more."""
-    old = MergeRecord.unscoped.rows().filter(created_at__lt=retention_cutoff(now))
-    return list(old.order_by("owner_id").values_list("owner_id", flat=True).distinct())
-
-
-def delete_old_merges(owner_id: UUID, now: dt.datetime) -> int:
-    """Delete the records of one account's old merges, in the caller's transaction; returns their number."""
-    count: int = MergeRecord.objects.owned_by(owner_id).filter(created_at__lt=retention_cutoff(now)).delete()[0]
-    return count
 
 
 def _load_active_people(owner: User, primary_id: UUID, secondary_id: UUID) -> tuple[Person, Person]:
