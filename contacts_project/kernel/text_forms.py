@@ -13,7 +13,7 @@ from typing import Literal
 
 import idna
 
-from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.texts import TextError, define_text
 
 NOT_A_TEXT = define_text("not_a_text", "This must be a text.")
 BLANK = define_text("blank", "This must not be empty.")
@@ -212,12 +212,8 @@ def fold_email(address: str) -> str:
     return f"{case_key(local)}{at}{fold_domain(domain)}"
 
 
-class InvalidTextError(ValueError):
+class InvalidTextError(TextError):
     """The text is not accepted, for the reason `text`."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 def check_text(value: str) -> str:

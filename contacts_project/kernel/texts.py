@@ -147,6 +147,14 @@ class Text:
         return cls(stored["code"], stored["text"], plural=plural, number=number, params=params)
 
 
+class TextError(ValueError):
+    """An error whose reason is a `text` for people."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__(text)
+        self.text = text
+
+
 class _Words(dict[str, Any]):
     """The values of placeholders as words of the active language, for the operator `%`."""
 

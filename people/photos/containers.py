@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.texts import TextError, define_text
 
 #: How many scans a JPEG may have: each is decoded over the whole picture, however short. Programs write about ten.
 MAX_SCANS = 200
@@ -49,12 +49,8 @@ _SHORT = 3
 REFUSED_EXIT_STATUS = 3
 
 
-class PictureRefusedError(ValueError):
+class PictureRefusedError(TextError):
     """The picture is not accepted."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from contacts_project.kernel.text_forms import (
     check_text,
     fold,
 )
-from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.texts import TextError, define_text
 from people.lookup import index_values
 from people.models import CustomFieldTemplate, CustomFieldValue, Person
 from people.services.plan_limits import check_plan
@@ -185,12 +185,8 @@ def _templates_of_account(template: CustomFieldTemplate) -> TrashQuerySet[Custom
     return CustomFieldTemplate.objects.owned_by(template.owner_id).select_related("owner")
 
 
-class InvalidCustomValueError(ValueError):
+class InvalidCustomValueError(TextError):
     """The value does not fit its template."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 def parse_custom_value(template: CustomFieldTemplate, value: object) -> str | int | float | bool | None:

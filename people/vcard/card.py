@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
 
-from contacts_project.kernel.texts import Text
+from contacts_project.kernel.texts import Text, TextError
 from people import field_table
 from people.scripts import is_surname_first
 
@@ -40,12 +40,8 @@ DATE_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.ki
 FLAG_FIELDS = tuple(field.card for field in field_table.CARD_SCALARS if field.kind is field_table.FieldKind.FLAG)
 
 
-class VCardError(ValueError):
+class VCardError(TextError):
     """The card cannot be read."""
-
-    def __init__(self, text: Text) -> None:
-        super().__init__(text)
-        self.text = text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
