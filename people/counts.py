@@ -53,12 +53,12 @@ class Counted:
 
 def count_of(owner_id: UUID, kind: str) -> int:
     """The number of rows of a kind, over all its keys."""
-    return sum(counts_by_key(owner_id, kind).values())
+    return sum(number for _, number in _counts.rows(owner_id=owner_id, kind=kind))
 
 
-def counts_by_key(owner_id: UUID, kind: str) -> dict[str, int]:
-    """The number of rows by key. Ids are spelled differently by the databases: use counts_by_id."""
-    return dict(_counts.rows(owner_id=owner_id, kind=kind))
+def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:
+    """The number of rows by key, for a kind whose keys are ids, which the databases spell differently."""
+    return {UUID(key): number for key, number in _counts.rows(owner_id=owner_id, kind=kind)}
 
 
 @compiled_query
@@ -75,11 +75,6 @@ def totals_of(owner_ids: Collection[UUID], *kinds: str) -> dict[tuple[UUID, str]
 def total_of_all(kind: str) -> int:
     """The sum over all accounts for a kind without keys. Reads one index entry per account."""
     return AccountCount.objects.filter(kind=kind, key="").aggregate(total=Sum("number"))["total"] or 0
-
-
-def counts_by_id(owner_id: UUID, kind: str) -> dict[UUID, int]:
-    """The number of rows by key, for a kind whose keys are ids."""
-    return {UUID(key): number for key, number in counts_by_key(owner_id, kind).items()}
 
 
 def triggers_of(counted: Counted) -> Iterator[Trigger]:

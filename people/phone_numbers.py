@@ -227,11 +227,6 @@ def numbers_without_extension(number: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for text, extension in bare if extension for key in phone_keys(text)))
 
 
-def phone_key(number: str) -> str | None:
-    """The first of `phone_keys`; None if there is none."""
-    return next(iter(phone_keys(number)), None)
-
-
 def short_number(number: str) -> str | None:
     """The digits of a number that is too short for a key but can be searched for, such as 4711; None for others."""
     digits = _digits(_plain(number))[:MAX_SHORT_DIGITS]

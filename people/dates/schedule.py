@@ -90,10 +90,10 @@ def build_calendar(
     zone: str, hour: int, leap_day: str, lead_days: int, quiet_hours: Mapping[str, str] | None
 ) -> Calendar:
     """A calendar from the values of CALENDAR_COLUMNS, in their order."""
-    quiet = None
+    hours = None
     if quiet_hours:
-        quiet = QuietHours(dt.time.fromisoformat(quiet_hours["from"]), dt.time.fromisoformat(quiet_hours["to"]))
-    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days, quiet)
+        hours = QuietHours(dt.time.fromisoformat(quiet_hours["from"]), dt.time.fromisoformat(quiet_hours["to"]))
+    return Calendar(ZoneInfo(zone), hour, LeapDayRule(leap_day), lead_days, hours)
 
 
 def load_calendar(owner: User | UUID) -> Calendar:

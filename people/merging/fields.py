@@ -60,7 +60,9 @@ def merge_scalars(primary: Person, secondary: Person, overrides: Mapping[str, ob
     # The reminder's columns only make sense together, so they are taken all or none.
     if secondary.contact_reminder_enabled and not primary.contact_reminder_enabled:
         merged |= {column: getattr(secondary, column) for column in _REMINDER_ATTRIBUTES}
-    merged |= {_attribute(column): getattr(value, "pk", value) for column, value in overrides.items()}
+    for column, value in overrides.items():
+        field: Any = Person._meta.get_field(_STORED_ATTRIBUTES.get(column, column))
+        merged[str(field.attname)] = getattr(value, "pk", value)
     if not overrides.keys().isdisjoint(RULED_COLUMNS):
         merged["contact_reminder_from_id"] = None  # chosen by the owner
     if merged.get("contact_reminder_enabled", primary.contact_reminder_enabled):
@@ -111,11 +113,6 @@ def changes_from_json(stored: Mapping[str, list[object]]) -> dict[str, Change]:
         column: (_from_json_value(column, before), _from_json_value(column, after))
         for column, (before, after) in stored.items()
     }
-
-
-def _attribute(column: str) -> str:
-    field: Any = Person._meta.get_field(_STORED_ATTRIBUTES.get(column, column))
-    return str(field.attname)
 
 
 def _to_json_value(value: object) -> object:
