@@ -33,16 +33,7 @@ from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.languages import CODES
 from notifications.models import CalendarFeed
 from notifications.models.destinations import FEED_KINDS
-from notifications.services.calendar_feeds import (
-    TooManyFeedsError,
-    create_feed,
-    delete_feed,
-    feed_at,
-    feed_document,
-    feed_etag,
-    rotate_feed,
-    update_feed,
-)
+from notifications.services import calendar_feeds as services
 
 
 class FeedGroupsField(OwnedIdsField):
@@ -111,13 +102,13 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
         return Response({"calendarFeeds": [_represent(row).body for row in rows]})
 
     @extend_schema(operation_id="createCalendarFeed", request=CalendarFeedBody, responses={201: _NEW})
-    @raises(TooManyFeedsError)
+    @raises(services.TooManyFeedsError)
     @ignores_idempotency_key
     @sends_etag
     def create(self, request: Request) -> Response:
         """Make a feed. Its address is in this answer and never again: whoever has it reads the dates."""
         values = {"kinds": FEED_KINDS, **_columns_from_body(self.read_body(CalendarFeedBody))}
-        return _response_with_url(*create_feed(owner=self.owner, values=values), status=201)
+        return _response_with_url(*services.create_feed(owner=self.owner, values=values), status=201)
 
     @extend_schema(operation_id="getCalendarFeed", responses=_RECORD)
     @conditional_status
@@ -131,7 +122,9 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     def update(self, request: Request, feed_id: UUID) -> Response:
         """Change what a feed tells of; what the body leaves out stays."""
         values = _columns_from_body(self.read_body(CalendarFeedBody, partial=True))
-        return representation_response("calendarFeed", _represent(update_feed(feed=self.get_object(), values=values)))
+        return representation_response(
+            "calendarFeed", _represent(services.update_feed(feed=self.get_object(), values=values))
+        )
 
     @extend_schema(
         operation_id="deleteCalendarFeed",
@@ -140,7 +133,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @if_match
     def destroy(self, request: Request, feed_id: UUID) -> Response:
         """End a feed: its address is 404 from now on."""
-        delete_feed(feed=self.get_object())
+        services.delete_feed(feed=self.get_object())
         return Response({"success": True})
 
     @extend_schema(operation_id="rotateCalendarFeed", request=None, responses=_NEW)
@@ -150,7 +143,7 @@ class CalendarFeedViewSet(OwnedViewSet[CalendarFeed]):
     @if_match
     def rotate(self, request: Request, feed_id: UUID) -> Response:
         """Give a feed another address, shown this once; the old one is 404 from now on."""
-        return _response_with_url(*rotate_feed(feed=self.get_object()))
+        return _response_with_url(*services.rotate_feed(feed=self.get_object()))
 
 
 @require_safe
@@ -158,15 +151,15 @@ def calendar_file(request: HttpRequest, secret: str) -> HttpResponseBase:
     """GET /calendar/{secret}.ics: open to whoever has the address."""
     now = timezone.now()
     try:
-        feed = feed_at(secret=secret, now=now)
+        feed = services.feed_at(secret=secret, now=now)
     except MissingError as error:
         return plain_error_response(request, error)
-    etag, known = feed_etag(feed, now), if_none_match_tags(request)
+    etag, known = services.feed_etag(feed, now), if_none_match_tags(request)
     response: HttpResponseBase
     if known & {etag, "*"}:
         response = HttpResponse(status=304)
     else:
-        response = StreamingHttpResponse(feed_document(feed, now), content_type="text/calendar; charset=utf-8")
+        response = StreamingHttpResponse(services.feed_document(feed, now), content_type="text/calendar; charset=utf-8")
     response["ETag"], response["Cache-Control"] = etag, "private, no-cache"
     return response
 
