@@ -1,9 +1,10 @@
 """Rows read and time taken by the hot routes of an account among many others, compared with a database without those.
 
-`python -m tests.bench --db postgresql load` copies an account of 100 people inside the database until there are
-BENCH_ACCOUNTS (20,000 are two million people with five million dates), and one of BENCH_PEOPLE (1,000) once for each
-2,000 of these. A second database has only these two accounts. Each request goes to the two alternately, so that other
-load on the machine affects both equally. Rows are those that PostgreSQL fetched or returned. It does not run on SQLite.
+`python -m tests.bench --db postgresql "many accounts"` copies an account of 100 people inside the database until
+there are BENCH_ACCOUNTS (20,000 are two million people with five million dates), and one of BENCH_PEOPLE (1,000) once
+for each 2,000 of these. A second database has only these two accounts. Each request goes to the two alternately, so
+that other load on the machine affects both equally. Rows are those that PostgreSQL fetched or returned. It does not
+run on SQLite.
 """
 
 import datetime as dt
@@ -327,4 +328,4 @@ def format_database_size() -> str:
     return f"{Person.unscoped.count():,} people, {ImportantDate.unscoped.count():,} dates, {size}"
 
 
-BENCHES: list[tuple[str, Any]] = [("load", load)]
+BENCHES: list[tuple[str, Any]] = [("many accounts", load)]
