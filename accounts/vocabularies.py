@@ -19,6 +19,14 @@ class NameOrder(Vocabulary):
     EASTERN = "EASTERN"
 
 
+class NameSort(Vocabulary):
+    """How the list of people is sorted: by name and surname, by surname and name, or by display name."""
+
+    GIVEN = "GIVEN"
+    SURNAME = "SURNAME"
+    SHOWN = "SHOWN"
+
+
 class NameDisplayFormat(Vocabulary):
     FULL = "FULL"
     NICKNAME_PREFERRED = "NICKNAME_PREFERRED"

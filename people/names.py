@@ -1,6 +1,7 @@
 """Display names of people, and their sort and search keys."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from accounts.models import User
@@ -31,28 +32,39 @@ PHONETIC_COLUMNS = ("phonetic_name", "phonetic_surname")
 KEYED_COLUMNS = (*COLUMNS, *PHONETIC_COLUMNS)
 """The columns from which the sort and search keys are computed. Phonetic names are not displayed."""
 _SEARCHED_COLUMNS = tuple(field.column for field in field_table.SCALARS if field.searched and field.column in COLUMNS)
+
 Phonetic = tuple[str | None, str | None]
 _NO_PHONETIC: Phonetic = (None, None)
+# In UTF-8; Chinese, Japanese and Korean begin at U+1100.
+_MAYBE_CJK = re.compile(rb"[\xe1-\xff]")
 
 
-def display_name(parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL) -> str:
+def display_name(
+    parts: Sequence[str | None], *, order: str = WESTERN, form: str = FULL, phonetic: Phonetic = _NO_PHONETIC
+) -> str:
     """The display name for an account with the name order `order` and the display format `form`.
 
     A name in Chinese, Japanese or Korean stands surname first in WESTERN, too, and without a space. `parts` is a
-    NameParts or a plain row of its columns; lists call this for every person, without a NameParts each.
+    NameParts or a plain row of its columns; lists call this for every person, without a NameParts each. For sorting, a
+    `phonetic` name stands in place of what it spells; the order of the parts stays that of the name as written.
     """
     name, surname, middle_name, second_last_name, nickname, prefix, suffix, override = parts
     if override:
         return override
+    spelled_name, spelled_surname = phonetic[0] or name, phonetic[1] or surname
     if form == SHORT:
-        return nickname or name or ""
+        return nickname or spelled_name or ""
     if form == NICKNAME_PREFERRED:
-        called = nickname or name
-        return _join_eastern((surname, called)) if order == EASTERN else _join_western((called, None, surname, None))
+        called = nickname or spelled_name
+        if order == EASTERN:
+            return _join_eastern((spelled_surname, called))
+        return _join_western((called, None, spelled_surname, None), written=(nickname or name, surname))
     quoted = nickname and f'"{nickname}"'
     if order == EASTERN:
-        return _join_eastern((surname, second_last_name, name, middle_name, quoted))
-    return _join_western((name, middle_name, surname, second_last_name), prefix, quoted, suffix)
+        return _join_eastern((spelled_surname, second_last_name, spelled_name, middle_name, quoted))
+    names = (spelled_name, middle_name, spelled_surname, second_last_name)
+    written = (name, middle_name, surname, second_last_name)
+    return _join_western(names, prefix, quoted, suffix, written=written)
 
 
 def _join_western(
@@ -60,10 +72,12 @@ def _join_western(
     prefix: str | None = None,
     quoted: str | None = None,
     suffix: str | None = None,
+    *,
+    written: Iterable[str | None],
 ) -> str:
-    """`names` are name, middle name, surname and second last name."""
+    """`names` are name, middle name, surname and second last name. The script of `written` decides their order."""
     name, middle_name, surname, second_last_name = names
-    if is_surname_first(names):
+    if is_surname_first(written):
         whole = "".join(filter(None, (surname, second_last_name, name, middle_name)))
         return " ".join(filter(None, (prefix, whole, quoted, suffix)))
     return " ".join(filter(None, (prefix, name, middle_name, quoted, surname, second_last_name, suffix)))
@@ -88,6 +102,29 @@ def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
     """
     name, surname = phonetic[0] or parts.name, phonetic[1] or parts.surname or ""
     return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
+
+
+def shown_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC, *, order: str, form: str) -> bytes:
+    """Bytes that sort people by display name; a phonetic name takes precedence over what it spells."""
+    folded = [part and fold(part) for part in parts]
+    spelled = (phonetic[0] and fold(phonetic[0]), phonetic[1] and fold(phonetic[1]))
+    return display_name(folded, order=order, form=form, phonetic=spelled).encode()
+
+
+def build_shown_key(order: str, form: str) -> Callable[[bytes], bytes]:
+    """A function that makes the `shown_key` of somebody who has only a name and a surname, from the sort key."""
+
+    def key_of(names: bytes) -> bytes:
+        if order == WESTERN and form != SHORT and names.isascii():  # a fast path for most names
+            return names.replace(b"\x00", b" ").rstrip()
+        name, _, surname = names.partition(b"\x00")
+        if form == SHORT or not surname:
+            return name
+        if _MAYBE_CJK.search(names):
+            return display_name(NameParts(name.decode(), surname.decode()), order=order, form=form).encode()
+        return surname + b" " + name if order == EASTERN else name + b" " + surname
+
+    return key_of
 
 
 def search_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> str:

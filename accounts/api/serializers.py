@@ -19,6 +19,7 @@ from accounts.vocabularies import (
     LeapDayRule,
     NameDisplayFormat,
     NameOrder,
+    NameSort,
     Theme,
     TokenKind,
     TokenScope,
@@ -71,6 +72,7 @@ class UserSerializer(serializers.Serializer[User]):
     theme = StrictChoiceField(Theme.values)
     dateFormat = StrictChoiceField(DateFormat.values, source="date_format")
     nameOrder = StrictChoiceField(NameOrder.values, source="name_order")
+    nameSort = StrictChoiceField(NameSort.values, source="name_sort")
     nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, source="name_display_format")
     graphMode = StrictChoiceField(GraphMode.values, source="graph_mode")
     language = StrictChoiceField(CODES)

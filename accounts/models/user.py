@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.passwords import normalize_password
 from accounts.signals import start_account
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
 from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write, revision_values
@@ -137,6 +137,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     theme = models.CharField(max_length=10, choices=Theme.choices, default=Theme.LIGHT)
     date_format = models.CharField(max_length=3, choices=DateFormat.choices, default=DateFormat.YMD)
     name_order = models.CharField(max_length=10, choices=NameOrder.choices, default=NameOrder.WESTERN)
+    name_sort = models.CharField(
+        max_length=10, choices=NameSort.choices, default=NameSort.GIVEN, db_default=NameSort.GIVEN
+    )
     name_display_format = models.CharField(
         max_length=20, choices=NameDisplayFormat.choices, default=NameDisplayFormat.FULL
     )
@@ -174,6 +177,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             one_of(Theme, "theme", name="user_theme_known"),
             one_of(DateFormat, "date_format", name="user_date_format_known"),
             one_of(NameOrder, "name_order", name="user_name_order_known"),
+            one_of(NameSort, "name_sort", name="user_name_sort_known"),
             one_of(NameDisplayFormat, "name_display_format", name="user_name_display_format_known"),
             one_of(GraphMode, "graph_mode", name="user_graph_mode_known"),
             one_of(LeapDayRule, "leap_day_rule", name="user_leap_day_rule_known"),
@@ -202,7 +206,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     PROFILE_COLUMNS: ClassVar[frozenset[str]] = frozenset(
         {
             *("email", "proven_email", "name", "surname", "nickname", "photo", "plan", "updated_at"),
-            *("theme", "date_format", "name_order", "name_display_format", "graph_mode", "language"),
+            *("theme", "date_format", "name_order", "name_sort", "name_display_format", "graph_mode", "language"),
             *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
             *("quiet_hours", "email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
             "settings_revision",  # saved alone when the profile shows something of another table

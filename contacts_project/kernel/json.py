@@ -81,7 +81,8 @@ def stream_list(name: str, entries: Iterable[bytes], *, chunk_size: int = _CHUNK
 
 class Representation(NamedTuple):
     """The body of a record as its GET returns it (a dictionary or an orjson.Fragment), and the revision of its row.
-    `in_feed` is what the change feed sends of it, where that is less.
+    `in_feed` is what the change feed sends of it, where that is less; `for_etag` what the ETag covers, where it is not
+    the body.
 
     Read the revision together with the row, or before the rest of the body: then a body can be newer than its revision,
     but never older, and a client never keeps old data under a new ETag.
@@ -90,6 +91,7 @@ class Representation(NamedTuple):
     revision: int
     body: Any
     in_feed: Any = None
+    for_etag: Any = None
 
     @property
     def etag(self) -> str:
@@ -98,4 +100,5 @@ class Representation(NamedTuple):
         The digest covers what the body repeats from other records, such as the names of groups. Those can change
         without a new revision of this record.
         """
-        return f'"{self.revision:x}-{hashlib.blake2b(dumps(self.body), digest_size=8).hexdigest()}"'
+        covered = self.body if self.for_etag is None else self.for_etag
+        return f'"{self.revision:x}-{hashlib.blake2b(dumps(covered), digest_size=8).hexdigest()}"'

@@ -48,7 +48,7 @@ from people.projection import (
     represent_person,
     search_records,
 )
-from people.projection.lists import Order, Sort, ordered_ids, page_ids
+from people.projection.orders import QUERIED_SORTS, Order, Sort, ordered_ids, page_ids
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 
@@ -93,10 +93,13 @@ _PARAMETERS = [
     OpenApiParameter("quiet", OpenApiTypes.BOOL),
     OpenApiParameter(
         "sort",
-        enum=list(Sort),
-        description="Without it by name. nextDate: the next day of an important date. Null stands last in both orders.",
+        enum=QUERIED_SORTS,
+        description=(
+            "Without it as nameSort of the profile says. name: name, then surname. surname: surname, then name. "
+            "nextDate: the next day of an important date. Null stands last in both orders."
+        ),
     ),
-    OpenApiParameter("order", enum=DIRECTIONS, description="Default asc; without sort, of the name."),
+    OpenApiParameter("order", enum=DIRECTIONS, description="Default asc; without sort, of the order in force."),
     OpenApiParameter("favouritesFirst", OpenApiTypes.BOOL),
     OpenApiParameter("includeDetails", OpenApiTypes.BOOL, description="false leaves out the multi-value fields."),
     OpenApiParameter(
@@ -120,8 +123,8 @@ class PersonViewSet(TrashViewSet[Person]):
     @extend_schema(operation_id="listPeople", parameters=_PARAMETERS, responses=_PAGE)
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
-        """A page of the people, by default in name order, or everybody with includeAll=true."""
-        query = read_people_query(request.query_params)
+        """A page of the people in the account's order of names, or another, or everybody with includeAll=true."""
+        query = read_people_query(request.query_params, self.owner)
         if not query.include_all:
             return self._page_response(query)
         people = query.filter_people(self.get_queryset(), self.owner)

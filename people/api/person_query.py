@@ -14,7 +14,7 @@ from contacts_project.kernel.ownership.models import TrashQuerySet
 from contacts_project.kernel.text_forms import TOO_LONG, InvalidTextError, check_text
 from contacts_project.kernel.texts import define_text
 from people.models import Group, ImportedRecord, Membership, Person
-from people.projection.lists import Order, Sort
+from people.projection.orders import QUERIED_SORTS, SORT_OF_ACCOUNT, Order, Sort
 from people.vocabularies import RecordKind
 
 _NO_QUERY = define_text("no_search_text", "At least one character is needed.")
@@ -73,15 +73,15 @@ def _is_in_no_group(owner: User) -> Q:
     return Q(sort_key__gte=b"") & (~is_member | (Q(pk__in=in_trash.values("person_id")) & ~is_active_member))
 
 
-def read_people_query(query: QueryDict) -> PeopleQuery:
-    """Parse the query of the people list. Raises FieldError."""
+def read_people_query(query: QueryDict, owner: User) -> PeopleQuery:
+    """Parse the query of the people list of `owner`. Raises FieldError."""
     limit, offset = read_page(query, default=DEFAULT_LIMIT)
     return PeopleQuery(
         limit=limit,
         offset=offset,
         include_details=read_flag(query, "includeDetails", default=True),
         include_all=read_flag(query, "includeAll", default=False),
-        order=_read_order(query),
+        order=_read_order(query, owner),
         group_ids=read_group_ids(query),
         without_groups=read_flag(query, "withoutGroups", default=False),
         import_id=_read_import_id(query),
@@ -90,9 +90,11 @@ def read_people_query(query: QueryDict) -> PeopleQuery:
     )
 
 
-def _read_order(query: QueryDict) -> Order:
+def _read_order(query: QueryDict, owner: User) -> Order:
+    of_account = SORT_OF_ACCOUNT[owner.name_sort]
+    sort = Sort(read_choice(query, "sort", choices=QUERIED_SORTS, default="")) if "sort" in query else of_account
     return Order(
-        sort=Sort(read_choice(query, "sort", choices=list(Sort), default=Sort.NAME)),
+        sort=sort,
         is_descending=read_choice(query, "order", choices=DIRECTIONS, default=DIRECTIONS[0]) == DIRECTIONS[1],
         favourites_first=read_flag(query, "favouritesFirst", default=False),
     )

@@ -4,6 +4,7 @@ Here also: one or a few people with everything.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -13,6 +14,7 @@ from django.db.models.functions import Cast
 from orjson import Fragment, dumps
 
 from accounts.models import User
+from accounts.vocabularies import NameDisplayFormat, NameOrder
 from contacts_project.kernel.database.compiled_queries import Rows, query_by_ids
 from contacts_project.kernel.database.expressions import IdHex, JsonText, TimestampText, text_value
 from contacts_project.kernel.errors import MissingError
@@ -134,9 +136,17 @@ def _represent_rows(owner: User, rows: list[Any], *, for_feed: bool = False) -> 
     in_feed: dict[str, Fragment] = {}
     observe = _feed_observer(in_feed, values) if for_feed else None
     assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, sources, groups, lists, observe=observe)
+    assemble_for_etag = assemble
+    if (owner.name_order, owner.name_display_format) != (NameOrder.WESTERN, NameDisplayFormat.FULL):
+        # A change of these preferences changes no person: its ETag is that of an account without them.
+        plain = copy(owner)
+        plain.name_order, plain.name_display_format = NameOrder.WESTERN, NameDisplayFormat.FULL
+        plain_lists = {**lists, **_extension_rows(plain, [UUID(person["id"]) for person in people])}
+        assemble_for_etag = build_assembler(plain, COLUMNS_WITH_LISTS, types, sources, groups, plain_lists)
     for row, person in zip(rows, people, strict=True):
         body = Fragment(assemble(row))
-        yield person["id"], Representation(person["revision"], body, in_feed.get(person["id"]))
+        for_etag = body if assemble_for_etag is assemble else Fragment(assemble_for_etag(row))
+        yield person["id"], Representation(person["revision"], body, in_feed.get(person["id"]), for_etag)
 
 
 def _feed_observer(
@@ -260,7 +270,6 @@ def _load_related(
     found: dict[str, dict[str, list[_RelatedRow]]] = {_GROUP: {}, _DATE: {}, _VALUE: {}}
     for row in map(_RelatedRow._make, _related_rows.rows(owner_id=owner.pk, person_ids=ids)):
         found[row.source].setdefault(row.person_id, []).append(row)
-    from_extensions = {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
     groups = {
         person_id: build_group_lists(
             [{"id": format_id(row.id), "name": row.name, "color": row.color} for row in sorted(rows)]
@@ -278,7 +287,12 @@ def _load_related(
         )
         for person_id, rows in found[_VALUE].items()
     }
-    return groups, {"importantDates": dates, **from_extensions, "customFieldValues": values}, found[_VALUE]
+    lists = {"importantDates": dates, **_extension_rows(owner, ids), "customFieldValues": values}
+    return groups, lists, found[_VALUE]
+
+
+def _extension_rows(owner: User, ids: Sequence[UUID]) -> dict[str, Mapping[str, str]]:
+    return {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
 
 
 _DATE_EXPRESSIONS: Mapping[FieldKind, Callable[[str], Any]] = {

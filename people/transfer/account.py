@@ -13,7 +13,7 @@ from accounts.models import User
 from accounts.services.profile import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import Section
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -37,6 +37,7 @@ class AccountRecordSerializer(serializers.Serializer[Any]):
     theme = StrictChoiceField(Theme.values, required=False)
     dateFormat = StrictChoiceField(DateFormat.values, required=False, source="date_format")
     nameOrder = StrictChoiceField(NameOrder.values, required=False, source="name_order")
+    nameSort = StrictChoiceField(NameSort.values, required=False, source="name_sort")
     nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, required=False, source="name_display_format")
     graphMode = StrictChoiceField(GraphMode.values, required=False, source="graph_mode")
     language = StrictChoiceField(CODES, required=False)

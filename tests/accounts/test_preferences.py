@@ -15,6 +15,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("theme", {"theme": "DARK"}, {"theme": "DARK"}),
     ("date-format", {"dateFormat": "MDY"}, {"dateFormat": "MDY"}),
     ("name-order", {"nameOrder": "EASTERN"}, {"nameOrder": "EASTERN"}),
+    ("name-sort", {"nameSort": "SURNAME"}, {"nameSort": "SURNAME"}),
     ("name-display-format", {"nameDisplayFormat": "SHORT"}, {"nameDisplayFormat": "SHORT"}),
     ("graph-display", {"graphMode": "bubbles"}, {"graphMode": "bubbles"}),
     ("geocoding", {"geocodingEnabled": True}, {"geocodingEnabled": True}),

@@ -5,12 +5,14 @@ import os
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any
 
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.services.profile import change_preferences
+from accounts.vocabularies import NameDisplayFormat, NameOrder, NameSort
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write
 from people import field_table
@@ -28,7 +30,7 @@ from people.models import (
     RelationshipType,
 )
 from people.names import COLUMNS
-from people.projection.lists import Sort
+from people.projection.orders import QUERIED_SORTS
 from people.services.person_writer import set_name_keys
 from relationships.models import Relationship
 from tests.bench.figures import Figure, SharedData, figure, floor
@@ -192,7 +194,7 @@ def orders(shared: SharedData) -> list[Figure]:
         Membership.objects.owned_by(owner).filter(person_id__in=numbered[::10]).delete()
     refresh_next_dates(now=timezone.now())
     queries = [
-        *(f"sort={sort}&order={order}" for sort in Sort for order in DIRECTIONS),
+        *(f"sort={sort}&order={order}" for sort in QUERIED_SORTS for order in DIRECTIONS),
         *(
             "sort=nextDate&favouritesFirst=true",
             "favourite=true",
@@ -200,7 +202,7 @@ def orders(shared: SharedData) -> list[Figure]:
             "quiet=false",
             "quiet=true&sort=lastContact",
             "withoutGroups=true",
-            *(f"withoutGroups=true&sort={sort}" for sort in Sort),
+            *(f"withoutGroups=true&sort={sort}" for sort in QUERIED_SORTS),
             "withoutGroups=true&sort=createdAt&order=desc",
             "withoutGroups=true&favouritesFirst=true",
             "withoutGroups=true&sort=lastContact&favouritesFirst=true",
@@ -210,10 +212,21 @@ def orders(shared: SharedData) -> list[Figure]:
     def plain() -> object:
         return drain(client, "/api/people")
 
-    return [
+    figures = [
         figure(f"people: page of 100, {query}", partial(drain, client, f"/api/people?{query}"), floor=plain, times=20)
         for query in queries
     ]
+    by_name = partial(drain, client, "/api/people?sort=name")
+    for order, form in product(NameOrder.values, NameDisplayFormat.values):
+        change_preferences(
+            user=owner, values={"name_sort": NameSort.SHOWN, "name_order": order, "name_display_format": form}
+        )
+        name = f"people: page of 100 by display name, {order}, {form}"
+        figures.append(figure(name, plain, floor=by_name, times=20))
+    change_preferences(
+        user=owner, values={"name_sort": NameSort.GIVEN, "name_order": "WESTERN", "name_display_format": "FULL"}
+    )
+    return figures
 
 
 def everybody(shared: SharedData) -> list[Figure]:

@@ -17,7 +17,7 @@ from tests.people.importing.uploads import import_file
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]  # noon of Sunday, 1 March 2026, UTC
 
-SORTS = ("name", "lastContact", "createdAt", "nextDate")
+SORTS = ("name", "surname", "lastContact", "createdAt", "nextDate")
 
 
 def add(api: Client, name: str, **body: Any) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def test_people_of_an_import(api: Client, stranger: Client, crowd: None) -> None
         ("favourite=maybe", "favourite"),
         ("quiet=1", "quiet"),
         ("withoutGroups=x", "withoutGroups"),
-        ("sort=surname", "sort"),
+        ("sort=Surname", "sort"),
         ("sort=", "sort"),
         ("order=up", "order"),
         ("favouritesFirst=", "favouritesFirst"),

@@ -35,6 +35,7 @@ SHOWN = {
     "GET /api/people",
     "GET /api/people?includeAll=true",
     "GET /api/people?sort=name&order=desc&favouritesFirst=true",
+    "GET /api/people?sort=surname",
     "GET /api/people?sort=lastContact",
     "GET /api/people?sort=createdAt&order=desc",
     "GET /api/people?sort=nextDate&favouritesFirst=true",

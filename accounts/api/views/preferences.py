@@ -19,7 +19,7 @@ from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.services.profile import change_preferences
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, Theme
+from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.schema import AnyField, envelope
 from contacts_project.kernel.json import JsonObject
@@ -61,6 +61,7 @@ PREFERENCES = [
     Preference("theme", "Theme", [choice("theme", "theme", Theme.values)]),
     Preference("date-format", "DateFormat", [choice("dateFormat", "date_format", DateFormat.values)]),
     Preference("name-order", "NameOrder", [choice("nameOrder", "name_order", NameOrder.values)]),
+    Preference("name-sort", "NameSort", [choice("nameSort", "name_sort", NameSort.values)]),
     Preference(
         "name-display-format",
         "NameDisplayFormat",
