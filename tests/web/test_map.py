@@ -154,3 +154,15 @@ def assert_only_the_origin_is_told(server: Recorder, web: Web) -> None:
         assert request.path.startswith("/tiles/")
         assert request.headers["referer"] == f"{web.base}/"
         assert "cookie" not in request.headers
+
+
+def test_address_without_a_place_stands_in_its_town(web: Web, alice: User) -> None:
+    make_person(alice, name="Ines", addresses=[address("Rua 1", "Porto", None)])
+    make_person(alice, name="Otto", addresses=[address("Weg 1", "Neverwhere", None)])
+    page = open_map(web)
+    expect(page.locator(".map-marker")).to_have_count(1)
+    page.get_by_role("button", name="Show Porto on the map").click()
+    expect(page.get_by_role("region", name="Chosen").get_by_role("link", name="Ines")).to_be_visible()
+    expect(page.get_by_role("button", name="Show Otto on the map")).to_have_count(0)
+    expect(page.get_by_text("Towns: GeoNames (CC BY 4.0).")).to_be_visible()
+    assert violations(page) == []

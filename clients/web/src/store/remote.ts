@@ -14,11 +14,15 @@ export interface Remote<V> {
 export function useRemote<V>(name: string, read: (signal: AbortSignal) => Promise<V>): [ReadonlySignal<Remote<V>>, () => Promise<void>] {
   const value = useMemo(() => signal<Remote<V>>({ data: undefined, problem: null }), [name]);
   const controller = useMemo(() => new AbortController(), [name]);
+  const newest = useMemo(() => ({ number: 0 }), [name]);
   const reload = async () => {
+    const number = ++newest.number;
     try {
-      value.value = { data: await read(controller.signal), problem: null };
+      const data = await read(controller.signal);
+      if (number === newest.number) value.value = { data, problem: null };
     } catch (error) {
-      if (!controller.signal.aborted) value.value = { data: value.peek().data, problem: problemOf(error) };
+      // A read that began earlier says nothing of what a later one found.
+      if (number === newest.number && !controller.signal.aborted) value.value = { data: value.peek().data, problem: problemOf(error) };
     }
   };
   useEffect(() => {

@@ -1,9 +1,10 @@
 // Where people are: a map with faces, a list by town beside it, and what was not found.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { href, navigate, place, setQuery } from "../../app/router.ts";
-import { useAccount } from "../../app/session.ts";
+import { connection, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
+import { useRemote } from "../../store/remote.ts";
 import { useInstance } from "../../store/instance.ts";
 import type { PersonRow, Place } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
@@ -12,11 +13,19 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { VirtualList } from "../../ui/VirtualList.tsx";
 import PlacePicture, { type MapControl, type Tiles } from "./PlacePicture.tsx";
-import { type Places, placesOf, type Point, type Town } from "./places.ts";
+import { keyOf, type Places, placesOf, type Point, type Town, type TownPlaces } from "./places.ts";
 import "./map.css";
 
 const ROW_HEIGHT = 60;
 const NOT_FOUND_SHOWN = 50;
+
+interface Marker {
+  id: string; // of the entry
+  personId: string;
+  precision: "address" | "town";
+  latitude: number;
+  longitude: number;
+}
 
 type Row = { town: Town; index: number } | { person: PersonRow; place: Place };
 
@@ -25,7 +34,8 @@ export default function MapPage() {
   const { query } = place.value;
   const group = query.get("group");
   const people = account.people.value;
-  const places = useMemo(() => placesOf(people, group), [people, account.peopleVersion.value, group]);
+  const inTowns = useTownPlaces();
+  const places = useMemo(() => placesOf(people, group, inTowns), [people, account.peopleVersion.value, group, inTowns]);
   const [chosen, setChosen] = useState<Point[]>([]);
   const control = useRef<MapControl | null>(null);
   const instance = useInstance();
@@ -40,7 +50,10 @@ export default function MapPage() {
       <div class="map">
         <div class="map-side-picture">
           {instance !== undefined && <PlacePicture points={places.points} tiles={tiles} control={control} onChoose={setChosen} />}
-          <p class="soft small">{tiles ? tiles.attribution : t("Coastlines: Natural Earth. Whoever runs this instance can set a server of map tiles.")}</p>
+          <p class="soft small">
+            {tiles ? tiles.attribution : t("Coastlines: Natural Earth. Whoever runs this instance can set a server of map tiles.")}
+            {places.hasTowns && <> {t("Towns: GeoNames (CC BY 4.0).")}</>}
+          </p>
           {chosen.length > 0 && <ChosenPlaces points={chosen} onClose={() => setChosen([])} />}
         </div>
         <div class="stack">
@@ -56,6 +69,16 @@ export default function MapPage() {
       </div>
     </Page>
   );
+}
+
+// Of addresses of which only the town is known.
+function useTownPlaces(): TownPlaces {
+  const [found] = useRemote("towns of the map", async (signal) => (await connection.ask("GET", "/api/map/markers", undefined, { signal }))["markers"] as Marker[]);
+  const { data } = found.value;
+  return useMemo(() => {
+    const inTowns = (data ?? []).filter(({ precision }) => precision === "town");
+    return new Map(inTowns.map(({ personId, id, latitude, longitude }) => [keyOf(personId, id), [latitude, longitude] as const]));
+  }, [data]);
 }
 
 // How the places come to be, and what still waits.
@@ -76,8 +99,8 @@ function Looking({ places: { points, waiting }, canLookUp }: { places: Places; c
 
 function Towns({ places, onShow }: { places: Places; onShow: (points: readonly Point[]) => void }) {
   const rows = useMemo<Row[]>(() => places.towns.flatMap((town, index) => [{ town, index }, ...town.entries]), [places]);
-  const points = useMemo(() => new Map(places.points.map((point) => [`${point.person.id} ${point.id}`, point])), [places]);
-  const pointOf = (person: PersonRow, { id }: Place) => points.get(`${person.id} ${id}`);
+  const points = useMemo(() => new Map(places.points.map((point) => [keyOf(point.person.id, point.id), point])), [places]);
+  const pointOf = (person: PersonRow, { id }: Place) => points.get(keyOf(person.id, id));
   const showTown = ({ entries }: Town) => onShow(entries.flatMap(({ person, place: each }) => pointOf(person, each) ?? []));
   const nameOf = ({ name }: Town) => name ?? t("Without a town");
   return (
@@ -96,7 +119,7 @@ function Towns({ places, onShow }: { places: Places; onShow: (points: readonly P
         onOpen={(row) => ("town" in row ? showTown(row.town) : navigate(`/people/${row.person.id}`))}
         render={(row) => {
           if ("town" in row) {
-            const isPlaced = row.town.entries.some(({ place: { at } }) => at);
+            const isPlaced = row.town.entries.some(({ person, place: each }) => pointOf(person, each));
             return (
               <span role="gridcell" class="map-town">
                 <span>
