@@ -17,8 +17,8 @@ from django.db import DatabaseError
 from accounts.models import AccountMail, User
 from accounts.models.user import verification_is_mandatory
 from accounts.services.registration import awaits_operator
-from contacts_project.kernel.outbound import OutboundError, configured_rules
-from contacts_project.kernel.outbound.failures import describe_mail_error
+from contacts_project.kernel.outbound.failures import OutboundError, describe_mail_error
+from contacts_project.kernel.outbound.session import configured_rules
 from contacts_project.kernel.text_forms import ascii_domain, mail_address
 
 TAG = "doctor"

@@ -15,7 +15,7 @@ from django.utils import timezone
 from contacts_project.kernel.admin import OperatorAdmin, WordFilter
 from contacts_project.kernel.errors import DomainError
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.outbound import Code
+from contacts_project.kernel.outbound.failures import Code
 from notifications.channels import channels
 from notifications.models import Delivery, DeliveryState, Destination, DestinationType, DigestSchedule
 from notifications.services.dispatch import retry_delivery

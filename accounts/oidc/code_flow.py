@@ -22,7 +22,8 @@ from accounts.oidc.app_requests import AppRequest
 from accounts.oidc.flow import Flow, ProviderRefusedError
 from accounts.oidc.provider import ProviderMetadata, ProviderUnreachableError, load_keys, load_provider
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.outbound import OutboundError, check_status, configured_rules, guard
+from contacts_project.kernel.outbound.failures import OutboundError, check_status
+from contacts_project.kernel.outbound.session import configured_rules, guard
 
 log = logging.getLogger(__name__)
 

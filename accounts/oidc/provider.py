@@ -17,7 +17,8 @@ from django.conf import settings
 
 from contacts_project.kernel.errors import UnavailableError
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.outbound import OutboundError, check_status, outbound_session
+from contacts_project.kernel.outbound.failures import OutboundError, check_status
+from contacts_project.kernel.outbound.session import outbound_session
 from contacts_project.kernel.texts import define_text
 
 _OTHER_ISSUER = define_text("provider_other_issuer", "The provider's metadata name another issuer than OIDC_ISSUER.")

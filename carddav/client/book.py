@@ -27,7 +27,7 @@ from carddav.client.hrefs import MAX_URL_LENGTH, member_path, member_url, resolv
 from carddav.client.multistatus import CALENDARSERVER, DAV, Response
 from carddav.client.session import LISTING_SECONDS, READ_SECONDS, is_html, read_error_conditions
 from carddav.client.shapes import Listing, ListingEntry, WriteOutcome, WriteResult
-from contacts_project.kernel.outbound import OutboundResponse
+from contacts_project.kernel.outbound.session import OutboundResponse
 from contacts_project.kernel.texts import define_text
 
 _EMPTY = define_text("empty_listing", "The server lists nothing at all, not even the address book.")

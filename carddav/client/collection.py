@@ -27,7 +27,7 @@ from carddav.client.multistatus import CARD, DAV, Multistatus, Response
 from carddav.client.session import MAX_BODY_BYTES, DavSession, is_html, parse_charset
 from carddav.client.shapes import Capabilities, FetchResult, FoundBook, Missing, RemoteCard, Unreadable
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound import TooLongError
+from contacts_project.kernel.outbound.failures import TooLongError
 from contacts_project.kernel.texts import define_text
 from people.vcard.charsets import decode_card
 

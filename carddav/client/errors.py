@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from contacts_project.kernel.outbound import Code, OutboundError, TooLongError
+from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLongError
 from contacts_project.kernel.texts import Text, define_text
 
 _UNEXPECTED_STATUS = define_text(

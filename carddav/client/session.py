@@ -27,15 +27,10 @@ from carddav.client.errors import (
 from carddav.client.hrefs import normalize_server_url, origin, resolve_url, same_origin_url
 from carddav.client.login import Authenticator, Login
 from carddav.client.multistatus import Multistatus, error_conditions
-from contacts_project.kernel.outbound import (
-    OutboundError,
-    OutboundResponse,
-    OutboundSession,
-    Schemes,
-    outbound_session,
-    parse_retry_after,
-)
 from contacts_project.kernel.outbound.exchanges import AccountBusyError, ExchangeRules
+from contacts_project.kernel.outbound.failures import OutboundError, parse_retry_after
+from contacts_project.kernel.outbound.policy import Schemes
+from contacts_project.kernel.outbound.session import OutboundResponse, OutboundSession, outbound_session
 from contacts_project.kernel.texts import define_text
 from people.vcard.charsets import allowed_charset
 

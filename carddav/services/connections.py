@@ -16,7 +16,9 @@ from carddav.sync.lock import LockedError, LockLostError, locked
 from contacts_project.kernel.errors import DomainError, FieldError, MissingError
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.json import JsonMapping
-from contacts_project.kernel.outbound import OutboundError, Reason, configured_rules
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.policy import Reason
+from contacts_project.kernel.outbound.session import configured_rules
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 

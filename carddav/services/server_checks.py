@@ -20,7 +20,8 @@ from carddav.client.shapes import FoundBook
 from carddav.services.connections import check_reachable_url
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound import OutboundError, Reason
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.policy import Reason
 from contacts_project.kernel.rate_limits import RateLimit
 
 CHECK_SECONDS = 20.0

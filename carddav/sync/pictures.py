@@ -6,8 +6,9 @@ from uuid import UUID
 
 from carddav.sync.context import SyncContext
 from contacts_project.kernel.json import JsonMapping
-from contacts_project.kernel.outbound import Code, OutboundError, outbound_session
 from contacts_project.kernel.outbound.exchanges import AccountBusyError
+from contacts_project.kernel.outbound.failures import Code, OutboundError
+from contacts_project.kernel.outbound.session import outbound_session
 from people.contents.fields import photo_token
 from people.photos.containers import PictureRefusedError
 from people.photos.files import upload_photo

@@ -15,7 +15,7 @@ from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter as PlainJsonFormatter
 
 from contacts_project.kernel.errors import DomainError
-from contacts_project.kernel.outbound import OutboundError
+from contacts_project.kernel.outbound.failures import OutboundError
 
 # Every log line is searched, so each alternative fails fast: it cannot start inside a word, and it does not backtrack.
 _SECRETS = re.compile(

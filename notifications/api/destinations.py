@@ -23,7 +23,7 @@ from contacts_project.kernel.api.json import SecretResponse, representation_resp
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import PlanLimitError, RateLimitedError
 from contacts_project.kernel.json import Representation
-from contacts_project.kernel.outbound import Code
+from contacts_project.kernel.outbound.failures import Code
 from notifications.api.serializers import (
     CreateDestination,
     DestinationSerializer,

@@ -13,7 +13,9 @@ from accounts.models import User
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictChoiceField
 from contacts_project.kernel.json import JsonObject, Representation
-from contacts_project.kernel.outbound import OutboundError, Reason, Schemes, configured_rules, outbound_session
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.policy import Reason, Schemes
+from contacts_project.kernel.outbound.session import configured_rules, outbound_session
 from contacts_project.kernel.texts import define_text
 from notifications.models import Destination, DestinationType
 from notifications.models.destinations import MAX_URL_LENGTH

@@ -18,8 +18,7 @@ from django.utils import translation
 from urllib3.util.wait import wait_for_read
 
 from accounts.models import User
-from contacts_project.kernel.outbound import Code, OutboundError
-from contacts_project.kernel.outbound.failures import classify, describe_mail_error
+from contacts_project.kernel.outbound.failures import Code, OutboundError, classify, describe_mail_error
 from contacts_project.kernel.text_forms import mail_address
 from notifications.channels.interface import REMINDERS, Channel, ChannelTarget
 from notifications.notices.notice import Notice, NoticeKind, format_message_id

@@ -17,8 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import User
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.outbound import Code
-from contacts_project.kernel.outbound.failures import describe_mail_error
+from contacts_project.kernel.outbound.failures import Code, describe_mail_error
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.text_forms import mail_address
 from notifications.channels.interface import AttemptOutcome, Channel, ChannelTarget, TargetMissingError

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.outbound import Code, OutboundError, reuse_sessions
 from contacts_project.kernel.outbound.exchanges import CallLimitError
+from contacts_project.kernel.outbound.failures import Code, OutboundError
+from contacts_project.kernel.outbound.session import reuse_sessions
 from notifications.notices.notice import WITHOUT_PERSON, Notice, NoticeKind
 
 log = logging.getLogger(__name__)

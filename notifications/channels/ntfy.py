@@ -8,8 +8,8 @@ import orjson
 import requests
 
 from contacts_project.kernel.json import dumps
-from contacts_project.kernel.outbound import Code, OutboundError, check_status, outbound_session
-from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
+from contacts_project.kernel.outbound.session import DEADLINE_SECONDS, outbound_session
 from notifications.channels.endpoint import EndpointChannel
 from notifications.models.destinations import Destination, DestinationType
 from notifications.notices.actions import action_links_without_three_days

@@ -12,8 +12,9 @@ from django.conf import settings
 
 from accounts.models import User
 from contacts_project.kernel.json import dumps
-from contacts_project.kernel.outbound import Code, OutboundError, Schemes, check_status, outbound_session
-from contacts_project.kernel.outbound.session import DEADLINE_SECONDS
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
+from contacts_project.kernel.outbound.policy import Schemes
+from contacts_project.kernel.outbound.session import DEADLINE_SECONDS, outbound_session
 from notifications.channels.interface import AttemptOutcome, Channel, ChannelTarget, TargetMissingError
 from notifications.channels.ntfy import cut_bytes
 from notifications.models.destinations import PushSubscription

@@ -10,7 +10,9 @@ import orjson
 from django.utils import timezone
 
 from contacts_project.kernel.json import format_timestamp
-from contacts_project.kernel.outbound import Schemes, check_status, outbound_session
+from contacts_project.kernel.outbound.failures import check_status
+from contacts_project.kernel.outbound.policy import Schemes
+from contacts_project.kernel.outbound.session import outbound_session
 from notifications.channels.endpoint import EndpointChannel
 from notifications.channels.interface import REMINDERS
 from notifications.models.destinations import Destination, DestinationType

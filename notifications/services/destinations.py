@@ -18,8 +18,10 @@ from accounts.models.user import Plan
 from contacts_project.kernel.errors import DomainError, MissingError, PlanLimitError
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ids import new_id
-from contacts_project.kernel.outbound import Code, OutboundError, Reason, Schemes, configured_rules, outbound_session
 from contacts_project.kernel.outbound.exchanges import exchanges_of
+from contacts_project.kernel.outbound.failures import Code, OutboundError
+from contacts_project.kernel.outbound.policy import Reason, Schemes
+from contacts_project.kernel.outbound.session import configured_rules, outbound_session
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.text_forms import TOO_LONG

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from contacts_project.kernel.outbound import OutboundSession, Policy, Rules
+from contacts_project.kernel.outbound.policy import Policy
+from contacts_project.kernel.outbound.session import OutboundSession, Rules
 
 LOOPBACK = Policy.parse("127.0.0.0/8", "*")
 

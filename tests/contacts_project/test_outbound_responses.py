@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, OutboundError, sockets
+from contacts_project.kernel.outbound import sockets
+from contacts_project.kernel.outbound.failures import Code, OutboundError
 from tests.contacts_project.outbound_sessions import open_session
 from tests.loopback import Reply, closed_port, drip, hang, raw_server, recording_server
 

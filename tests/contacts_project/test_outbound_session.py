@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 import requests
 
-from contacts_project.kernel.outbound import Code, OutboundError, Policy, Reason, Rules, Schemes, check_status, guard
+from contacts_project.kernel.outbound.failures import Code, OutboundError, check_status
+from contacts_project.kernel.outbound.policy import Policy, Reason, Schemes
+from contacts_project.kernel.outbound.session import Rules, guard
 from tests.contacts_project.outbound_sessions import LOOPBACK, open_session
 from tests.loopback import Reply, closed_port, drip, hang, raw_server, recording_server
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from contacts_project.kernel.outbound import Code, OutboundError, OutboundSession
+from contacts_project.kernel.outbound.failures import Code, OutboundError
+from contacts_project.kernel.outbound.session import OutboundSession
 from tests.contacts_project.outbound_sessions import open_session
 from tests.loopback import PrivateCA, drip, hang, raw_server, recording_server
 

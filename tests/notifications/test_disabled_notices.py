@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from contacts_project.kernel.outbound import Code
+from contacts_project.kernel.outbound.failures import Code
 from contacts_project.kernel.processes import this_process
 from notifications import tasks
 from notifications.channels import channels

@@ -13,8 +13,9 @@ from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpResponse
 
 from contacts_project.kernel.external_waits import MAX_WAITS_OF_ACCOUNT, account_of_request, external_wait
-from contacts_project.kernel.outbound import OutboundError, Policy, Rules
-from contacts_project.kernel.outbound.session import OutboundSession
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.policy import Policy
+from contacts_project.kernel.outbound.session import OutboundSession, Rules
 from tests.concurrency import wait_until
 from tests.contacts_project.server.server_thread import read_response, serve_views
 from tests.contacts_project.server.test_slow_clients import quick
