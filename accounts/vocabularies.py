@@ -38,6 +38,14 @@ class GraphMode(Vocabulary):
     BUBBLES = "bubbles"
 
 
+class DateReminders(Vocabulary):
+    """Which important dates get a reminder that arrive without a word about one."""
+
+    NONE = "none"
+    BIRTHDAYS = "birthdays"
+    ALL = "all"
+
+
 class LeapDayRule(Vocabulary):
     """The day on which 29 February is observed in a common year."""
 

@@ -15,6 +15,7 @@ from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
 from accounts.vocabularies import (
     DateFormat,
+    DateReminders,
     GraphMode,
     LeapDayRule,
     NameDisplayFormat,
@@ -82,6 +83,7 @@ class UserSerializer(serializers.Serializer[User]):
     quietHours = QuietHoursSerializer(allow_null=True, source="quiet_hours")
     leapDayRule = StrictChoiceField(LeapDayRule.values, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(min_value=0, max_value=365, source="default_reminder_lead_days")
+    dateReminderDefault = StrictChoiceField(DateReminders.values, source="date_reminder_default")
     emailRemindersEnabled = StrictBooleanField(source="email_reminders_enabled")
     weeklyDigestEnabled = StrictBooleanField(source="weekly_digest_enabled")
     weeklyDigestWeekday = StrictIntegerField(min_value=0, max_value=6, source="weekly_digest_weekday")

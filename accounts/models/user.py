@@ -12,7 +12,16 @@ from django.utils import timezone
 
 from accounts.passwords import normalize_password
 from accounts.signals import start_account
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
+from accounts.vocabularies import (
+    DateFormat,
+    DateReminders,
+    GraphMode,
+    LeapDayRule,
+    NameDisplayFormat,
+    NameOrder,
+    NameSort,
+    Theme,
+)
 from contacts_project.kernel.database.columns import one_of
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write, revision_values
@@ -24,6 +33,10 @@ class Plan(Vocabulary):
     FREE = "FREE"
     PERSONAL = "PERSONAL"
     PRO = "PRO"
+
+
+#: What an account that is made now prefers where an earlier one has the column's default.
+NEW_ACCOUNT = {"date_reminder_default": DateReminders.BIRTHDAYS}
 
 
 def verification_is_mandatory() -> bool:
@@ -97,7 +110,9 @@ class UserManager(BaseUserManager["User"]):
             raise ValidationError("Another account has this address.")
         vouched = {"proven_email": address, "claimed_at": timezone.now()}
         with transaction.atomic():
-            user = self.create_user(address, password, is_staff=True, is_superuser=True, **vouched, **fields)
+            user = self.create_user(
+                address, password, is_staff=True, is_superuser=True, **NEW_ACCOUNT, **vouched, **fields
+            )
             with account_write(user):
                 start_account(user.pk)
         return user
@@ -150,6 +165,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     time_zone = models.CharField(max_length=64, default="UTC")
     reminder_hour = models.PositiveSmallIntegerField(default=9)
     leap_day_rule = models.CharField(max_length=5, choices=LeapDayRule.choices, default=LeapDayRule.FEB28)
+    date_reminder_default = models.CharField(
+        max_length=9, choices=DateReminders.choices, default=DateReminders.NONE, db_default=DateReminders.NONE
+    )
     default_reminder_lead_days = models.PositiveSmallIntegerField(default=0)
     # {"from": "22:00", "to": "07:00"} by the clocks of the account's zone; null: none.
     quiet_hours = models.JSONField(null=True, blank=True)
@@ -180,6 +198,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             one_of(NameSort, "name_sort", name="user_name_sort_known"),
             one_of(NameDisplayFormat, "name_display_format", name="user_name_display_format_known"),
             one_of(GraphMode, "graph_mode", name="user_graph_mode_known"),
+            one_of(DateReminders, "date_reminder_default", name="user_date_reminder_default_known"),
             one_of(LeapDayRule, "leap_day_rule", name="user_leap_day_rule_known"),
             one_of(Plan, "plan", name="user_plan_known"),
             models.UniqueConstraint(fields=["proven_email_key"], name="user_proven_email_unique"),
@@ -209,6 +228,7 @@ class User(AbstractBaseUser, PermissionsMixin):
             *("theme", "date_format", "name_order", "name_sort", "name_display_format", "graph_mode", "language"),
             *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
             *("quiet_hours", "email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
+            "date_reminder_default",
             "settings_revision",  # saved alone when the profile shows something of another table
         }
     )

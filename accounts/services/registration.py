@@ -8,7 +8,7 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from accounts.models import MailKind, RegistrationLock, User
-from accounts.models.user import verification_is_mandatory
+from accounts.models.user import NEW_ACCOUNT, verification_is_mandatory
 from accounts.passwords import hash_password
 from accounts.services.addresses import prove_email
 from accounts.services.mail import queue_mail
@@ -66,7 +66,7 @@ def register_account(
             raise FieldError("email", _ACCOUNT_EXISTS)
         is_first = awaits_operator()
         address = User.objects.normalize_email(email)
-        user = User(email=address, password=hashed, is_staff=is_first, is_superuser=is_first, **fields)
+        user = User(email=address, password=hashed, is_staff=is_first, is_superuser=is_first, **NEW_ACCOUNT, **fields)
         user.save(force_insert=True)
         with account_write(user):
             start_account(user.pk)

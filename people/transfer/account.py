@@ -13,7 +13,16 @@ from accounts.models import User
 from accounts.services.profile import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, TransferRun
 from accounts.transfer.sections import Section
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
+from accounts.vocabularies import (
+    DateFormat,
+    DateReminders,
+    GraphMode,
+    LeapDayRule,
+    NameDisplayFormat,
+    NameOrder,
+    NameSort,
+    Theme,
+)
 from contacts_project.kernel.api.fields import (
     StrictBooleanField,
     StrictCharField,
@@ -49,6 +58,7 @@ class AccountRecordSerializer(serializers.Serializer[Any]):
     defaultReminderLeadDays = StrictIntegerField(
         min_value=0, max_value=365, required=False, source="default_reminder_lead_days"
     )
+    dateReminderDefault = StrictChoiceField(DateReminders.values, required=False, source="date_reminder_default")
     emailRemindersEnabled = StrictBooleanField(required=False, source="email_reminders_enabled")
     weeklyDigestEnabled = StrictBooleanField(required=False, source="weekly_digest_enabled")
     weeklyDigestWeekday = StrictIntegerField(min_value=0, max_value=6, required=False, source="weekly_digest_weekday")

@@ -40,6 +40,7 @@ def test_a_first_sign_in_creates_an_account_from_the_claims(browser: Client, pro
     assert (user["email"], user["emailVerified"], user["hasPassword"]) == ("ada@example.org", True, False)
     assert (user["name"], user["surname"]) == ("Ada", "Lovelace")
     assert (user["language"], user["timezone"]) == ("de-DE", "Europe/Vienna")
+    assert user["dateReminderDefault"] == "birthdays"
     assert len(browser.ok("GET", "/api/user/sessions")["sessions"]) == 1
 
 

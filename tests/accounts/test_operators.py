@@ -108,4 +108,5 @@ def test_createsuperuser_creates_a_complete_account(db: None, monkeypatch: pytes
     client = Client()
     user = client.ok("POST", "/api/auth/login", {"email": "op@example.org", "password": PASSWORD})["user"]
     assert user["emailVerified"] is True
+    assert user["dateReminderDefault"] == "birthdays"
     assert client.ok("GET", "/api/relationship-types")["relationshipTypes"]

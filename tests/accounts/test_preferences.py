@@ -19,6 +19,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("name-display-format", {"nameDisplayFormat": "SHORT"}, {"nameDisplayFormat": "SHORT"}),
     ("graph-display", {"graphMode": "bubbles"}, {"graphMode": "bubbles"}),
     ("geocoding", {"geocodingEnabled": True}, {"geocodingEnabled": True}),
+    ("date-reminder-default", {"dateReminderDefault": "all"}, {"dateReminderDefault": "all"}),
     ("reminder-lead-days", {"days": 365}, {"defaultReminderLeadDays": 365}),
     (
         "weekly-digest",
@@ -37,6 +38,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("name-order", {"nameOrder": 1}, "nameOrder"),
     ("graph-display", {"graphMode": "INDIVIDUALS"}, "graphMode"),
     ("geocoding", {"geocodingEnabled": 1}, "geocodingEnabled"),
+    ("date-reminder-default", {"dateReminderDefault": "BIRTHDAYS"}, "dateReminderDefault"),
+    ("date-reminder-default", {"dateReminderDefault": None}, "dateReminderDefault"),
     ("reminder-lead-days", {"days": "5"}, "days"),
     ("reminder-lead-days", {"days": 366}, "days"),
     ("reminder-lead-days", {"days": -1}, "days"),

@@ -65,6 +65,7 @@ def test_from_sign_up_to_deletion(mailbox: Mailbox, settings: Any, tmp_path: Any
     browser.ok("POST", "/api/auth/verify-email", {"token": mailbox.last_token(), "password": PASSWORD})
     browser.ok("POST", "/api/auth/login", LOGIN)
     assert User.objects.get().is_superuser
+    assert User.objects.get().date_reminder_default == "birthdays"
 
     # A second factor, and a second browser that needs it.
     phone, codes = add_second_factor(browser)

@@ -126,6 +126,7 @@ def create_one_of_everything(api: Client, owner: User) -> None:
     api.ok("DELETE", f"/api/people/{gone}")
     api.ok("PUT", "/api/user/timezone", {"timezone": "Europe/Oslo"})
     api.ok("PUT", "/api/user/quiet-hours", {"from": "22:00", "to": "07:00"})
+    api.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "all"})
     api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": owner.email})
     card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"
@@ -136,6 +137,15 @@ def create_one_of_everything(api: Client, owner: User) -> None:
 @pytest.fixture
 def importing_client(db: None) -> Client:
     return client_of(make_user("other@example.org", name="Other", language="de-DE"))
+
+
+def test_an_export_of_before_keeps_which_dates_are_reminded_of(importing_client: Client) -> None:
+    importing_client.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "birthdays"})
+    document = export_document(importing_client)
+    assert document["account"][0].pop("dateReminderDefault") == "birthdays"
+    importing_client.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "all"})
+    importing_client.ok("POST", "/api/user/import", document)
+    assert export_document(importing_client)["account"][0]["dateReminderDefault"] == "all"
 
 
 def test_every_owned_table_is_exported_or_excluded_with_a_reason() -> None:

@@ -19,7 +19,7 @@ def test_demo_account_can_be_used_at_once(capsys: pytest.CaptureFixture[str]) ->
     assert "Correct-Horse-7" in capsys.readouterr().out
     owner = User.objects.get(email=DEMO_EMAIL)
     assert owner.check_password("Correct-Horse-7")
-    assert not owner.geocoding_enabled
+    assert (owner.geocoding_enabled, owner.date_reminder_default) == (False, "birthdays")
     api = client_of(owner)
     people = api.ok("get", "/api/people?includeAll=true")["people"]
     assert len(people) == 12

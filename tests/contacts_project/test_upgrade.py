@@ -142,6 +142,7 @@ def check_instance(folder: Path, *violations: str) -> None:
     assert missing_triggers() == []
     assert {found.broken for found in find_violations()} == KNOWN_VIOLATIONS | {*violations}
     for user in User.objects.all():
+        assert user.date_reminder_default == "none"
         assert wrong_counts(user.pk) == []
         check_invariants(user)
         client = client_of(user)

@@ -19,7 +19,16 @@ from accounts.api.viewsets import SettingsViewSet
 from accounts.fields import QuietHoursSerializer, TimeZoneField
 from accounts.models import User
 from accounts.services.profile import change_preferences
-from accounts.vocabularies import DateFormat, GraphMode, LeapDayRule, NameDisplayFormat, NameOrder, NameSort, Theme
+from accounts.vocabularies import (
+    DateFormat,
+    DateReminders,
+    GraphMode,
+    LeapDayRule,
+    NameDisplayFormat,
+    NameOrder,
+    NameSort,
+    Theme,
+)
 from contacts_project.kernel.api.fields import StrictBooleanField, StrictChoiceField, StrictIntegerField
 from contacts_project.kernel.api.schema import AnyField, envelope
 from contacts_project.kernel.json import JsonObject
@@ -85,6 +94,11 @@ PREFERENCES = [
                 {"min_value": 0, "max_value": 365},
             )
         ],
+    ),
+    Preference(
+        "date-reminder-default",
+        "DateReminderDefault",
+        [choice("dateReminderDefault", "date_reminder_default", DateReminders.values)],
     ),
     Preference(
         "weekly-digest",

@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from tqdm import tqdm
 
 from accounts.models import User
+from accounts.models.user import NEW_ACCOUNT
 from accounts.services.registration import DEMO_EMAIL
 from accounts.signals import start_account
 from contacts_project.kernel.json import JsonObject
@@ -77,7 +78,9 @@ def get_or_create_account(password: str) -> tuple[User, bool]:
     if user:
         return user, False
     now = timezone.now()
-    user = User.objects.create_user(DEMO_EMAIL, password, name="Demo", proven_email=DEMO_EMAIL, claimed_at=now)
+    user = User.objects.create_user(
+        DEMO_EMAIL, password, name="Demo", proven_email=DEMO_EMAIL, claimed_at=now, **NEW_ACCOUNT
+    )
     with account_write(user):
         start_account(user.pk)
     return user, True
