@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
@@ -26,8 +26,6 @@ from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.errors import DomainError, UnavailableError, is_unavailable
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.texts import define_text
-
-M = TypeVar("M", bound=models.Model)
 
 _IMPORTS_BUSY = define_text(
     "imports_busy", "Other imports are under way. Nothing was changed: try again in a few seconds."
@@ -230,7 +228,6 @@ class StoppedError(Exception):
 
 class _Throttle:
     """Runs one batch at a time in this process, then leaves the database to others for as long as the batch took.
-
     Accounts take turns.
 
     SQLite's waiters poll for its write lock, so it goes to whoever asks at the right moment and not to the longest

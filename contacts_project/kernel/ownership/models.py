@@ -24,6 +24,9 @@ from contacts_project.kernel.ownership.account_lock import revision_values
 M = TypeVar("M", bound=models.Model)
 Q = TypeVar("Q")
 
+TOMBSTONE_RETENTION = dt.timedelta(days=120)
+_PURGE_BATCH_SIZE = 5000
+
 
 class UnscopedQueryError(Exception):
     """A query on owned rows without an owner. Jobs over all accounts use `Model.unscoped`."""
@@ -225,10 +228,6 @@ class OwnedModel(models.Model):
 
     class Meta:
         abstract = True
-
-
-TOMBSTONE_RETENTION = dt.timedelta(days=120)
-_PURGE_BATCH_SIZE = 5000
 
 
 class FeedModel(OwnedModel):
