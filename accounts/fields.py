@@ -12,8 +12,8 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.passwords import MAX_PASSWORD_LENGTH
-from contacts_project.kernel.api.errors import InvalidError
-from contacts_project.kernel.api.fields import StrictCharField
+from contacts_project.kernel.api.errors import NOT_A_LIST, InvalidError
+from contacts_project.kernel.api.fields import TOO_MANY_ENTRIES, StrictCharField
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.text_forms import (
     NOT_AN_EMAIL,
@@ -103,6 +103,34 @@ class TimeZoneField(StrictCharField):
         if name is not None and name not in time_zones():
             raise InvalidError(_NO_ZONE)
         return name
+
+
+class SavedListSerializer(serializers.Serializer[Any]):
+    """A list of people that the owner kept under a name. What the query means is the client's business."""
+
+    name = StrictCharField(max_length=60, allow_blank=False)
+    query = StrictCharField(max_length=1000, allow_blank=False)
+
+    def to_internal_value(self, data: object) -> JsonObject:
+        """As it is stored: JSON."""
+        return dict(super().to_internal_value(data))
+
+
+class SavedListsField(serializers.ListField):
+    """All kept lists, in the order of the owner."""
+
+    MAX_LISTS = 50
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(child=SavedListSerializer(), max_length=self.MAX_LISTS, **kwargs)
+
+    def to_internal_value(self, data: object) -> list[JsonObject]:
+        if not isinstance(data, list):
+            raise InvalidError(NOT_A_LIST)
+        if len(data) > self.MAX_LISTS:
+            raise InvalidError(TOO_MANY_ENTRIES.format(limit=self.MAX_LISTS))
+        lists: list[JsonObject] = super().to_internal_value(data)
+        return lists
 
 
 _TIME_OF_DAY = r"([01][0-9]|2[0-3]):[0-5][0-9]"

@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.utils import timezone
 from rest_framework import serializers
 
-from accounts.fields import AccountEmailField, QuietHoursSerializer, SecretField, TimeZoneField
+from accounts.fields import AccountEmailField, QuietHoursSerializer, SavedListsField, SecretField, TimeZoneField
 from accounts.models import AccountSession, ApiToken, User
 from accounts.models.user import Plan
 from accounts.services.second_factor import has_second_factor
@@ -76,6 +76,7 @@ class UserSerializer(serializers.Serializer[User]):
     nameSort = StrictChoiceField(NameSort.values, source="name_sort")
     nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, source="name_display_format")
     graphMode = StrictChoiceField(GraphMode.values, source="graph_mode")
+    savedLists = SavedListsField(source="saved_lists")
     language = StrictChoiceField(CODES)
     geocodingEnabled = StrictBooleanField(source="geocoding_enabled")
     timezone = TimeZoneField(required=False, allow_null=True, source="time_zone")

@@ -162,6 +162,9 @@ class User(AbstractBaseUser, PermissionsMixin):
     language = models.CharField(max_length=10, default="en")
     geocoding_enabled = models.BooleanField(default=False)
 
+    # Objects with `name` and `query`, as the API shows them.
+    saved_lists = models.JSONField(default=list, db_default=[], blank=True)
+
     time_zone = models.CharField(max_length=64, default="UTC")
     reminder_hour = models.PositiveSmallIntegerField(default=9)
     leap_day_rule = models.CharField(max_length=5, choices=LeapDayRule.choices, default=LeapDayRule.FEB28)
@@ -225,7 +228,16 @@ class User(AbstractBaseUser, PermissionsMixin):
     PROFILE_COLUMNS: ClassVar[frozenset[str]] = frozenset(
         {
             *("email", "proven_email", "name", "surname", "nickname", "photo", "plan", "updated_at"),
-            *("theme", "date_format", "name_order", "name_sort", "name_display_format", "graph_mode", "language"),
+            *(
+                "theme",
+                "date_format",
+                "name_order",
+                "name_sort",
+                "name_display_format",
+                "graph_mode",
+                "language",
+                "saved_lists",
+            ),
             *("geocoding_enabled", "time_zone", "reminder_hour", "leap_day_rule", "default_reminder_lead_days"),
             *("quiet_hours", "email_reminders_enabled", "weekly_digest_enabled", "weekly_digest_weekday"),
             "date_reminder_default",

@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import QuietHoursSerializer, TimeZoneField
+from accounts.fields import QuietHoursSerializer, SavedListsField, TimeZoneField
 from accounts.models import User
 from accounts.services.profile import change_preferences
 from accounts.transfer.run import SKIPPED, UPDATED, ImportRecord, TransferRun
@@ -49,6 +49,7 @@ class AccountRecordSerializer(serializers.Serializer[Any]):
     nameSort = StrictChoiceField(NameSort.values, required=False, source="name_sort")
     nameDisplayFormat = StrictChoiceField(NameDisplayFormat.values, required=False, source="name_display_format")
     graphMode = StrictChoiceField(GraphMode.values, required=False, source="graph_mode")
+    savedLists = SavedListsField(required=False, source="saved_lists")
     language = StrictChoiceField(CODES, required=False)
     geocodingEnabled = StrictBooleanField(required=False, source="geocoding_enabled")
     timezone = TimeZoneField(required=False, source="time_zone")

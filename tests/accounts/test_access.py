@@ -46,6 +46,8 @@ DEFAULTS = {
     "dateFormat": "YMD",
     "nameOrder": "WESTERN",
     "nameDisplayFormat": "FULL",
+    "nameSort": "GIVEN",
+    "savedLists": [],
     "graphMode": "individuals",
     "language": "en",
     "geocodingEnabled": False,

@@ -10,6 +10,11 @@ from tests.client import Client
 
 pytestmark = pytest.mark.sqlite_suffices
 
+LISTS = [{"name": "x" * 60, "query": "?" * 1000}] * 48 + [
+    {"name": "世話", "query": "a b&c=\u00e9"},
+    {"name": "x", "query": "x"},
+]
+
 # path, body, what is answered beside the id, the profile's key and value
 CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("theme", {"theme": "DARK"}, {"theme": "DARK"}),
@@ -18,6 +23,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("name-sort", {"nameSort": "SURNAME"}, {"nameSort": "SURNAME"}),
     ("name-display-format", {"nameDisplayFormat": "SHORT"}, {"nameDisplayFormat": "SHORT"}),
     ("graph-display", {"graphMode": "bubbles"}, {"graphMode": "bubbles"}),
+    ("saved-lists", {"savedLists": LISTS}, {"savedLists": LISTS}),
     ("geocoding", {"geocodingEnabled": True}, {"geocodingEnabled": True}),
     ("date-reminder-default", {"dateReminderDefault": "all"}, {"dateReminderDefault": "all"}),
     ("reminder-lead-days", {"days": 365}, {"defaultReminderLeadDays": 365}),
@@ -37,6 +43,17 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("date-format", {"dateFormat": None}, "dateFormat"),
     ("name-order", {"nameOrder": 1}, "nameOrder"),
     ("graph-display", {"graphMode": "INDIVIDUALS"}, "graphMode"),
+    ("saved-lists", {}, "savedLists"),
+    ("saved-lists", {"savedLists": None}, "savedLists"),
+    ("saved-lists", {"savedLists": {"name": "x", "query": "x"}}, "savedLists"),
+    ("saved-lists", {"savedLists": [*LISTS, {"name": "x", "query": "x"}]}, "savedLists"),
+    ("saved-lists", {"savedLists": ["x"]}, "savedLists.0"),
+    ("saved-lists", {"savedLists": [{"name": "x"}]}, "savedLists.0.query"),
+    ("saved-lists", {"savedLists": [{"name": "x", "query": "x" * 1001}]}, "savedLists.0.query"),
+    ("saved-lists", {"savedLists": [{"name": "x", "query": " "}]}, "savedLists.0.query"),
+    ("saved-lists", {"savedLists": [{"name": "x", "query": 1}]}, "savedLists.0.query"),
+    ("saved-lists", {"savedLists": [{"name": "x", "query": "x"}, {"name": "", "query": "x"}]}, "savedLists.1.name"),
+    ("saved-lists", {"savedLists": [{"name": "x" * 61, "query": "x"}]}, "savedLists.0.name"),
     ("geocoding", {"geocodingEnabled": 1}, "geocodingEnabled"),
     ("date-reminder-default", {"dateReminderDefault": "BIRTHDAYS"}, "dateReminderDefault"),
     ("date-reminder-default", {"dateReminderDefault": None}, "dateReminderDefault"),
@@ -65,6 +82,15 @@ def test_preference_is_stored_and_returned(
     assert api.ok("PUT", f"/api/user/{path}", body) == {"user": {"id": str(alice.pk), **response}}
     profile = api.ok("GET", "/api/user/profile")["user"]
     assert {key: profile[key] for key in response} == response
+
+
+def test_kept_lists_are_replaced_and_taken_away(api: Client) -> None:
+    lists = [{"name": " Neglected ", "query": "b"}, {"name": "A", "query": "a"}]
+    kept = [{"name": "Neglected", "query": "b"}, {"name": "A", "query": "a"}]
+    assert api.ok("PUT", "/api/user/saved-lists", {"savedLists": lists})["user"]["savedLists"] == kept
+    [settings] = api.ok("GET", "/api/changes?types=settings")["changes"]
+    assert settings["record"]["savedLists"] == kept
+    assert api.ok("PUT", "/api/user/saved-lists", {"savedLists": []})["user"]["savedLists"] == []
 
 
 def test_response_for_the_language_has_its_own_shape(api: Client) -> None:

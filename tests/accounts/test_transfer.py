@@ -128,6 +128,8 @@ def create_one_of_everything(api: Client, owner: User) -> None:
     api.ok("PUT", "/api/user/quiet-hours", {"from": "22:00", "to": "07:00"})
     api.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "all"})
     api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
+    api.ok("PUT", "/api/user/name-sort", {"nameSort": "SURNAME"})
+    api.ok("PUT", "/api/user/saved-lists", {"savedLists": [{"name": "Neglected", "query": "sort=lastContact"}]})
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": owner.email})
     card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"
     response = api.generic("POST", "/api/vcard/upload", card, "text/vcard")

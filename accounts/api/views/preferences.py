@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.api.decorators import if_match, sends_etag
 from accounts.api.serializers import profile_record
 from accounts.api.viewsets import SettingsViewSet
-from accounts.fields import QuietHoursSerializer, TimeZoneField
+from accounts.fields import QuietHoursSerializer, SavedListsField, TimeZoneField
 from accounts.models import User
 from accounts.services.profile import change_preferences
 from accounts.vocabularies import (
@@ -77,6 +77,9 @@ PREFERENCES = [
         [choice("nameDisplayFormat", "name_display_format", NameDisplayFormat.values)],
     ),
     Preference("graph-display", "GraphDisplay", [choice("graphMode", "graph_mode", GraphMode.values)]),
+    Preference(
+        "saved-lists", "SavedLists", [PreferenceValue("savedLists", "saved_lists", "savedLists", SavedListsField)]
+    ),
     Preference(
         "geocoding",
         "Geocoding",
