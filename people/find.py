@@ -16,7 +16,7 @@ from django.db import connection
 from rapidfuzz.distance import OSA
 
 from accounts.models import User
-from contacts_project.kernel.text_forms import ascii_digits
+from contacts_project.kernel.text_forms import ascii_digits, normal_form
 from people.duplicates.keys import email_key
 from people.lookup import is_letter, reversed_word, words_of
 from people.models import (
@@ -33,16 +33,20 @@ from people.phone_numbers import (
     EXTENSION,
     MAX_SHORT_DIGITS,
     MIN_SEARCHED_DIGITS,
+    ends_in_word,
     national_numbers,
     numbers_without_extension,
     phone_keys,
 )
 
 MAX_QUERY_LENGTH: Final = 200
+#: Digits of a number that a search by name looks for, too.
+MIN_NUMBER_DIGITS: Final = 4
 # Each term adds branches to the statement.
 _MAX_TERMS: Final = 8
-_PHONE = re.compile(r"[\d\s()+./\u2010-\u2013-]+")
-_PHONE_WITH_EXTENSION = re.compile(rf"{_PHONE.pattern}(?:{EXTENSION.pattern})[a-z.:=\s]*\d+\s*", re.IGNORECASE)
+# Punctuation says nothing in a number; an @ makes an address of it.
+_DIGITS = re.compile(r"(?:[^\w@]|[\d_])+")
+_WITH_EXTENSION = re.compile(rf"[\d\s()+./\u2010-\u2013-]+(?:{EXTENSION.pattern})[a-z.:=\s]*\d+\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,35 @@ class Term:
     digits: tuple[str, ...] = field(default=())
 
 
-def parse_query(text: str) -> list[Term]:
-    """The terms of a query (people.api.person_query.read_search), eight at most, each once."""
-    # Before splitting: the groups of a phone number, "030 123 45", are one term.
-    if _PHONE.fullmatch(text) and (digits := _digit_variants(text)):
-        words = words_of(text)
-        return [Term(words[0] if len(words) == 1 else "", digits=digits)]
+def parse_query(text: str) -> list[list[Term]]:
+    """The readings of a query (people.api.person_query.read_search), the likeliest first: a number, then words.
+
+    `030 123 45` is one number. Where nobody has it, people count whose texts have all its words, as for `2026-11-28`.
+    """
+    words, number = _parse_words(text), parse_number(text)
+    if number is None:
+        return [words]
+    if len(words) == 1:
+        return [[Term(words[0].word, digits=number.digits)]]
+    return [[number], [Term(term.word) for term in words]]
+
+
+def parse_number(text: str) -> Term | None:
+    """The term of a text that is a phone number in any spelling, or a part of one; None for another text."""
+    plain = normal_form("NFKC", text).strip().lower().removeprefix("tel:")
     # With its extension, or without if the number is stored so.
-    if _PHONE_WITH_EXTENSION.fullmatch(text) and (bare := numbers_without_extension(text)):
-        return [Term(digits=(*phone_keys(text), *bare))]
+    if _WITH_EXTENSION.fullmatch(plain) and (bare := numbers_without_extension(plain)):
+        return Term(digits=(*phone_keys(plain), *bare))
+    digits: tuple[str, ...] = ()
+    if _DIGITS.fullmatch(plain):
+        digits = _digit_variants(plain)
+    elif ends_in_word(plain):
+        digits = phone_keys(plain)
+    return Term(digits=digits) if digits else None
+
+
+def _parse_words(text: str) -> list[Term]:
+    """The terms of a text, eight at most, each once."""
     terms: list[Term] = []
     for part in text.split():
         if "@" in part.strip("@"):
@@ -232,13 +256,16 @@ _MAX_ROWS: Final = 50_000
 
 
 class Hit(NamedTuple):
-    """A person who matches `terms` terms of the query; `score` is the sum of their scores."""
+    """A person who matches `terms` terms of the query; `score` is the sum of their scores.
+
+    `value_id` and `interaction_id` are the latest custom value and interaction that match; None without one.
+    """
 
     person_id: UUID
     terms: int
     score: int
-    by_value: bool
-    by_interaction: bool
+    value_id: UUID | None
+    interaction_id: UUID | None
 
 
 def find_hits(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Hit], Corrections]:
@@ -260,6 +287,14 @@ def find_hits(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Hit]
     return _execute(statement, limit), corrections
 
 
+def people_with_number(owner: User, text: str, limit: int) -> list[UUID]:
+    """The active people who have a number that the text is, or begins or ends; none for a text that is no number."""
+    if len(text) > MAX_QUERY_LENGTH or sum(map(str.isdecimal, text)) < MIN_NUMBER_DIGITS:
+        return []
+    number = parse_number(text)
+    return [hit.person_id for hit in find_hits(owner, [number], limit)[0]] if number else []
+
+
 def _execute(statement: Statement, limit: int) -> list[Hit]:
     """Sum the scores by person and return the best.
 
@@ -269,30 +304,28 @@ def _execute(statement: Statement, limit: int) -> list[Hit]:
     union, parameters = statement.union()
     active_condition = "" if statement.only_active else f"WHERE {is_active_sql('of_people.person_id')} "
     sql = (
-        "SELECT q.id, best.terms, best.score, best.by_value, best.by_interaction FROM ("  # noqa: S608
+        "SELECT q.id, best.terms, best.score, best.value_id, best.interaction_id FROM ("  # noqa: S608
         "SELECT of_people.*, rank() OVER (ORDER BY terms DESC, score DESC) AS ranking, "
         "max(terms) OVER () AS max_terms FROM ("
-        "SELECT person_id, count(*) AS terms, sum(score) AS score, max(by_value) AS by_value, "
-        "max(by_interaction) AS by_interaction FROM ("
-        "SELECT person_id, term_index, max(score) AS score, max(by_value) AS by_value, "
-        f"max(by_interaction) AS by_interaction FROM ({union}) AS rows_found GROUP BY person_id, term_index"
+        "SELECT person_id, count(*) AS terms, sum(score) AS score, max(value_id) AS value_id, "
+        "max(interaction_id) AS interaction_id FROM ("
+        "SELECT person_id, term_index, max(score) AS score, max(value_id) AS value_id, "
+        f"max(interaction_id) AS interaction_id FROM ({union}) AS rows_found GROUP BY person_id, term_index"
         f") AS of_terms GROUP BY person_id) AS of_people {active_condition}) AS best CROSS JOIN {PEOPLE} q "
         "WHERE best.terms = best.max_terms AND best.ranking <= %s AND q.id = best.person_id AND q.owner_id = %s "
         "ORDER BY best.terms DESC, best.score DESC, q.sort_key, q.id LIMIT %s"
     )
     with connection.cursor() as cursor:
         cursor.execute(sql, [*parameters, limit, statement.owner_id, limit])
-        # SQLite returns ids as text.
         return [
-            Hit(
-                person_id if isinstance(person_id, UUID) else UUID(person_id),
-                int(terms),
-                int(score),
-                bool(by_value),
-                bool(by_interaction),
-            )
-            for person_id, terms, score, by_value, by_interaction in cursor.fetchall()
+            Hit(_read_id(person_id), int(terms), int(score), value_id and UUID(value_id), row_id and UUID(row_id))
+            for person_id, terms, score, value_id, row_id in cursor.fetchall()
         ]
+
+
+def _read_id(value: UUID | str) -> UUID:
+    """SQLite returns ids as text."""
+    return value if isinstance(value, UUID) else UUID(value)
 
 
 def _add_word(statement: Statement, position: int, word: str, corrections: dict[int, list[str]]) -> None:
@@ -329,15 +362,17 @@ def _add_values_and_interactions(statement: Statement, position: int, word: str)
         f"JOIN {INTERACTIONS} i ON i.id = w.interaction_id "
         f"JOIN {PARTICIPATIONS} v ON v.interaction_id = i.id WHERE {of_interaction}"
     )
-    for table, joins, scores, flags in (
-        (VALUE_WORDS, values, VALUE_SCORES, (1, 0)),
-        (INTERACTION_WORDS, interactions, INTERACTION_SCORES, (0, 1)),
+    for table, joins, scores, row_ids in (
+        (VALUE_WORDS, values, VALUE_SCORES, ("w.value_id", "NULL")),
+        (INTERACTION_WORDS, interactions, INTERACTION_SCORES, ("NULL", "w.interaction_id")),
     ):
         # The ORDER BY makes PostgreSQL start the join with the matching words and not with all values.
         words = f"SELECT * FROM {table} WHERE owner_id = %s AND {statement.has_prefix()} {statement.order_by()}"  # noqa: S608
         score = f"CASE WHEN w.key = %s THEN {scores[0]} ELSE {scores[1]} END"
         parameters = [word, statement.owner_id, *statement.prefix_range(word)]
-        _add_branch(statement, position, f"({words}) w {joins}", parameters, score, person="v.person_id", flags=flags)
+        _add_branch(
+            statement, position, f"({words}) w {joins}", parameters, score, person="v.person_id", row_ids=row_ids
+        )
 
 
 def _add_branch(
@@ -348,9 +383,11 @@ def _add_branch(
     score: str,
     *,
     person: str,
-    flags: tuple[int, int] = (0, 0),
+    row_ids: tuple[str, str] = ("NULL", "NULL"),
 ) -> None:
-    columns = f"{person} AS person_id, {position} AS term_index, {score} AS score, {flags[0]} AS by_value"
-    branch = f"SELECT {columns}, {flags[1]} AS by_interaction FROM {rows} LIMIT {statement.max_rows}"  # noqa: S608 - names of our own
+    # As texts: PostgreSQL has no maximum of ids.
+    ids = f"CAST({row_ids[0]} AS text) AS value_id, CAST({row_ids[1]} AS text) AS interaction_id"
+    columns = f"{person} AS person_id, {position} AS term_index, {score} AS score, {ids}"
+    branch = f"SELECT {columns} FROM {rows} LIMIT {statement.max_rows}"  # noqa: S608 - names of our own
     # SQLite allows a LIMIT in a branch of a UNION only inside a subquery.
     statement.add(f"SELECT * FROM ({branch}) AS branch_{len(statement)}", list(parameters))  # noqa: S608

@@ -182,8 +182,6 @@ TRIGGERS: Final = (
 # Sørensen and Soerensen `sorensen`, Иванов and Ivanov `ivanov`. Scripts without spaces are split into characters. Some
 # different words become equal (Manuel, Manul), so a search may find too much, but never too little.
 
-#: Distinct words of one text. A limit, because each word is an index row that is written with the text.
-MAX_WORDS = 1_000
 _SIGN = re.compile(f"[{CJK_RANGES}]")
 _WORD = re.compile(f"[{CJK_RANGES}]|[^\\W_{CJK_RANGES}]+")
 _UMLAUT = re.compile("(?<=[aou])e|(?<=a)a")
@@ -205,19 +203,13 @@ _LATIN = str.maketrans(_CYRILLIC | _GREEK)
 
 
 def words_of(*texts: str | None) -> list[str]:
-    """The words of the texts in order, each cut to 40 characters; the first 1,000 distinct words of each text."""
-    return [word for text in texts if text for word in _words(text)]
-
-
-def _words(text: str) -> Iterator[str]:
-    plain = _UMLAUT.sub("", fold_letters(text).translate(_LATIN))
-    seen: set[str] = set()
-    for found in _WORD.finditer(plain):
-        word = found.group()[:MAX_WORD_LENGTH]
-        seen.add(word)
-        if len(seen) > MAX_WORDS:
-            return
-        yield word
+    """The words of the texts in order, each cut to 40 characters."""
+    return [
+        found.group()[:MAX_WORD_LENGTH]
+        for text in texts
+        if text
+        for found in _WORD.finditer(_UMLAUT.sub("", fold_letters(text).translate(_LATIN)))
+    ]
 
 
 def is_letter(word: str) -> bool:

@@ -233,6 +233,12 @@ def short_number(number: str) -> str | None:
     return digits if len(digits) >= MIN_SEARCHED_DIGITS and not phone_keys(number) else None
 
 
+def ends_in_word(number: str) -> bool:
+    """Whether the number ends in a word that the letters of the keypad dial, such as 1-800-FLOWERS."""
+    plain = _plain(number)
+    return _spell_out(plain) != plain
+
+
 def searched_numbers(number: str) -> tuple[str, ...]:
     """What GET /api/find compares the digits of a query with."""
     short = short_number(number)

@@ -1,8 +1,11 @@
-"""GET /api/find: the people that people.find ranks, with the fields that matched."""
+"""GET /api/find: the people that people.find ranks, with the fields that matched and an excerpt of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import chain
+from operator import attrgetter
+from typing import Any, Final, Self
+from uuid import UUID
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -17,10 +20,11 @@ from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.json import JsonObject
 from people.api.person_query import read_search
 from people.duplicates.keys import email_key
+from people.excerpts import find_excerpt
 from people.field_table import FIELDS, Find, PersonField
 from people.find import MAX_QUERY_LENGTH, Corrections, Hit, Term, find_hits, parse_query
-from people.lookup import words_of, words_of_email
-from people.models import Person
+from people.lookup import is_letter, words_of, words_of_email
+from people.models import CustomFieldValue, Interaction, Person
 from people.names import COLUMNS
 from people.phone_numbers import searched_numbers
 
@@ -29,7 +33,7 @@ _QUERY = OpenApiParameter(
     "q",
     {"type": "string", "pattern": r"\S"},
     required=True,
-    description="Words, an e-mail address, or digits of a number.",
+    description="Words, an e-mail address, or a phone number in any spelling, or digits of one.",
 )
 _LIMIT = integer_parameter("limit", low=1, description=f"Default {DEFAULT_LIMIT}; above {MAX_LIMIT} counts as that.")
 
@@ -47,8 +51,13 @@ class FoundSerializer(serializers.Serializer[Any]):
     person = FoundPersonSerializer()
     score = serializers.FloatField(help_text="1: each word is a whole word of the name.")
     matched = serializers.ListField(child=serializers.CharField(), help_text="The fields that matched.")
+    excerpt = serializers.CharField(
+        allow_null=True,
+        help_text="The place in the text that matched; null where a name or number alone matched.",
+    )
 
 
+_VALUES: Final = "customFieldValues"
 _FIELDS: Final = tuple(field for field in FIELDS if field.find)
 _COLUMNS: Final = {"owner_id", "photo", "organization", *COLUMNS, *(field.column for field in _FIELDS if field.column)}
 MAX_TERM_SCORE: Final = 100
@@ -56,50 +65,99 @@ MAX_TERM_SCORE: Final = 100
 
 def find_people(owner: User, query: str, limit: int) -> list[JsonObject]:
     """The best `limit` people for `query`, as GET /api/find returns them."""
-    terms = parse_query(query)
-    if not terms:
+    terms: list[Term] = []
+    hits: list[Hit] = []
+    corrections: Corrections = {}
+    for is_second, terms in enumerate(filter(None, parse_query(query))):
+        hits, corrections = find_hits(owner, terms, limit)
+        hits = [hit for hit in hits if not is_second or hit.terms == len(terms)]
+        if hits:
+            break
+    if not hits:
         return []
-    hits, corrections = find_hits(owner, terms, limit)
-    people = Person.objects.owned_by(owner).active().only(*sorted(_COLUMNS)).in_bulk([hit.person_id for hit in hits])
-    # A person may have been deleted between the two statements.
-    return [
-        _serialize(owner, people[hit.person_id], hit, terms, corrections) for hit in hits if hit.person_id in people
-    ]
-
-
-def _serialize(owner: User, person: Person, hit: Hit, terms: Sequence[Term], corrections: Corrections) -> JsonObject:
-    summary = {
-        "id": str(person.pk),
-        "displayName": person.display_name_for(owner),
-        "photo": person.photo,
-        "organization": person.organization,
-    }
-    score = round(hit.score / (MAX_TERM_SCORE * len(terms)), 3)
-    return {"person": summary, "score": score, "matched": list(_matched_fields(person, hit, terms, corrections))}
-
-
-def _matched_fields(person: Person, hit: Hit, terms: Sequence[Term], corrections: Corrections) -> Iterator[str]:
     corrected = {word for by_distance in corrections.values() for found in by_distance.values() for word in found}
-    query = _Query(
-        terms=terms,
-        words=[term.word for term in terms if term.word],
-        digits=[digits for term in terms for digits in term.digits],
-        corrected=corrected,
+    people = Person.objects.owned_by(owner).active().only(*sorted(_COLUMNS)).in_bulk([hit.person_id for hit in hits])
+    results = _Results(owner, _Query.of(terms, corrected), *_load_rows(owner, hits))
+    # A person may have been deleted between the statements.
+    return [results.serialize(people[hit.person_id], hit) for hit in hits if hit.person_id in people]
+
+
+def _load_rows(owner: User, hits: Sequence[Hit]) -> tuple[dict[UUID, str], dict[UUID, list[str]]]:
+    """The texts of the custom values and of the interactions that matched; no statement where none did."""
+    value_ids, interaction_ids = {hit.value_id for hit in hits}, {hit.interaction_id for hit in hits}
+    values = CustomFieldValue.objects.owned_by(owner).filter(pk__in=value_ids - {None})
+    interactions = Interaction.objects.owned_by(owner).active().filter(pk__in=interaction_ids - {None})
+    return (
+        {key: str(value) for key, value in values.values_list("pk", "value")},
+        {key: [title or "", notes or ""] for key, title, notes in interactions.values_list("pk", "title", "notes")},
     )
-    for field in _FIELDS:
-        # Values and interactions are other tables: the statement reports whether a row of theirs matched.
-        if hit.by_value if field.find is Find.VALUE else _is_match(field, getattr(person, field.column), query):
-            yield field.name
-    if hit.by_interaction:
-        yield "interactions"
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What is read once for all people of an answer."""
+
+    owner: User
+    query: "_Query"
+    values: dict[UUID, str]
+    interactions: dict[UUID, list[str]]
+
+    def serialize(self, person: Person, hit: Hit) -> JsonObject:
+        summary = {
+            "id": str(person.pk),
+            "displayName": person.display_name_for(self.owner),
+            "photo": person.photo,
+            "organization": person.organization,
+        }
+        matched = {field.name: _texts_of(field, person) for field in _FIELDS if self._is_match(field, person)}
+        # Values and interactions are other tables: the statement reports which row of theirs matched.
+        if hit.value_id:
+            matched[_VALUES] = [self.values.get(hit.value_id, "")]
+        if hit.interaction_id:
+            matched["interactions"] = self.interactions.get(hit.interaction_id, [])
+        return {
+            "person": summary,
+            "score": round(hit.score / (MAX_TERM_SCORE * len(self.query.terms)), 3),
+            "matched": list(matched),
+            "excerpt": self._excerpt(chain.from_iterable(matched.values())),
+        }
+
+    def _is_match(self, field: PersonField, person: Person) -> bool:
+        return field.find is not Find.VALUE and _is_match(field, getattr(person, field.column), self.query)
+
+    def _excerpt(self, texts: Iterable[str]) -> str | None:
+        """The excerpt of the text that has the most terms, the first of several."""
+        excerpts = [find_excerpt(text, self.query.terms) for text in texts if text.strip()]
+        return max(excerpts, key=attrgetter("terms")).text if excerpts else None
+
+
+def _texts_of(field: PersonField, person: Person) -> list[str]:
+    """The texts of a field that matched which an excerpt may show: not those of names and numbers."""
+    value = getattr(person, field.column)
+    match field.find:
+        case Find.TEXT | Find.NOTES:
+            return [value]
+        case Find.EMAIL | Find.CUSTOM:
+            # The value alone, where the name of the field says nothing of what was asked for.
+            entries = [[entry[key] for key in field.indexed_keys] for entry in value]
+            return [text for texts in entries for text in dict.fromkeys((texts[-1], ": ".join(texts)))]
+    return []
 
 
 @dataclass(frozen=True, slots=True)
 class _Query:
     terms: Sequence[Term]
     words: Sequence[str]
+    long_words: Sequence[str]
+    """Those that are searched in more than names."""
     digits: Sequence[str]
     corrected: set[str]
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], corrected: set[str]) -> Self:
+        words = [term.word for term in terms if term.word]
+        long_words = [word for word in words if not is_letter(word)]
+        return cls(terms, words, long_words, [digits for term in terms for digits in term.digits], corrected)
 
 
 def _is_match(field: PersonField, value: Any, query: _Query) -> bool:
@@ -109,7 +167,7 @@ def _is_match(field: PersonField, value: Any, query: _Query) -> bool:
             tokens = words_of(value)
             return _has_prefix(tokens, query.words) or not query.corrected.isdisjoint(tokens)
         case Find.TEXT | Find.NOTES:
-            return _has_prefix(words_of(value), query.words)
+            return _has_prefix(words_of(value), query.long_words)
     entries = [[entry[key] for key in field.indexed_keys] for entry in value]
     match field.find:
         case Find.EMAIL:
@@ -118,7 +176,7 @@ def _is_match(field: PersonField, value: Any, query: _Query) -> bool:
             # Parsing a phone number is the slow part: most queries have no digits.
             numbers = (key for [number] in entries for key in searched_numbers(number)) if query.digits else ()
             return any(key.startswith(digits) or key.endswith(digits) for key in numbers for digits in query.digits)
-    return any(_has_prefix(words_of(*texts), query.words) for texts in entries)
+    return any(_has_prefix(words_of(*texts), query.long_words) for texts in entries)
 
 
 def _has_prefix(tokens: Sequence[str], prefixes: Sequence[str]) -> bool:
@@ -128,7 +186,7 @@ def _has_prefix(tokens: Sequence[str], prefixes: Sequence[str]) -> bool:
 def _is_found_email(address: str, query: _Query) -> bool:
     key = email_key(address) or ""
     return any(key.startswith(term.email) for term in query.terms if term.email) or _has_prefix(
-        words_of_email(address), query.words
+        words_of_email(address), query.long_words
     )
 
 

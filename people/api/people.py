@@ -37,6 +37,7 @@ from people.api.person_serializer import (
 from people.counts import PEOPLE, count_of
 from people.dates.schedule import calendar_from_user
 from people.extensions import EXTENSIONS
+from people.find import people_with_number
 from people.models import Person
 from people.photos.files import delete_files
 from people.projection import (
@@ -192,8 +193,13 @@ class PersonViewSet(TrashViewSet[Person]):
     )
     @action(detail=False)
     def search(self, request: Request) -> Response:
-        """The first 20 people, in name order, whose names hold the text, without regard to case and accents."""
-        found = project_found(self.owner, read_search(request.query_params), limit=MAX_SEARCH_RESULTS)
+        """The first 20 people, in name order, whose names hold the text, without regard to case and accents.
+
+        A text of four digits or more finds phone numbers in any spelling, too.
+        """
+        text = read_search(request.query_params)
+        others = people_with_number(self.owner, text, MAX_SEARCH_RESULTS)
+        found = project_found(self.owner, text, others=others, limit=MAX_SEARCH_RESULTS)
         return Response({"people": found})
 
     @extend_schema(operation_id="getSearchIndex", responses={200: _INDEX})

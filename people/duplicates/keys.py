@@ -104,7 +104,12 @@ def _letter_blocks(parts: NameParts) -> set[str]:
     compact = "".join(word for part in parts[:4] for word in words(part))
     if len(compact) < 2 or (has_case(compact) and not is_full_name(parts)):
         return set()
-    return {"=" + "".join(sorted(compact))[: KEY_LENGTH - 1]}
+    return {letter_block(compact)}
+
+
+def letter_block(compact: str) -> str:
+    """The blocking key of a whole name, folded and without spaces: its sorted letters."""
+    return "=" + "".join(sorted(compact))[: KEY_LENGTH - 1]
 
 
 def blocking_words(parts: NameParts) -> tuple[list[str], list[str]]:

@@ -80,12 +80,15 @@ class PersonQuerySet(CountedQuerySet["Person"], TrashQuerySet["Person"]):  # typ
         """By name, surname and id, without regard to case or accents, in the same order on every database."""
         return self.order_by("sort_key", "id")
 
-    def with_name_containing(self, folded: str, *, ignore_spaces: bool) -> "PersonQuerySet":
-        """Those whose search key contains the text, which is from `fold`."""
+    def with_name_containing(
+        self, folded: str, *, ignore_spaces: bool = False, others: models.Q | None = None
+    ) -> "PersonQuerySet":
+        """Those whose search key contains the text, which is from `fold`; and `others`."""
         # The search key has spaces between the parts of every name, and lines between its orders.
         key = Replace("search_key", Value(" "), output_field=models.TextField()) if ignore_spaces else "search_key"
         # Not LIKE, for which the text would have to be escaped: a compiled query passes it on as it is.
-        return self.alias(found_at=StrIndex(key, Value(folded))).filter(found_at__gt=0)
+        people = self.alias(found_at=StrIndex(key, Value(folded)))
+        return people.filter(models.Q(found_at__gt=0) | (others or models.Q()))
 
 
 class UidField(models.CharField):  # type: ignore[type-arg]  # not subscriptable when it runs

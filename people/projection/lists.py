@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery, TextField
+from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast
 from orjson import Fragment
 
@@ -22,12 +22,14 @@ from contacts_project.kernel.database.compiled_queries import Rows, compiled_que
 from contacts_project.kernel.database.expressions import IdHex, RawColumn
 from contacts_project.kernel.ids import format_id
 from contacts_project.kernel.text_forms import fold_letters
+from people.duplicates.keys import letter_block
 from people.extensions import EXTENSIONS
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
     Group,
     ImportantDate,
+    LookupKey,
     Membership,
     Person,
     RelationshipType,
@@ -62,12 +64,22 @@ def project(owner: User, rows: Any, *, include_details: bool = True) -> list[Fra
     return _project_rows(owner, columns, list(rows.values_list(*columns.values(), _group_ids(owner.pk))))
 
 
-def project_found(owner: User, text: str, *, limit: int) -> list[Fragment]:
-    """The JSON of the first people, in name order, whose names contain the text, without regard to case and accents."""
+def project_found(owner: User, text: str, *, others: Collection[UUID] = (), limit: int) -> list[Fragment]:
+    """The JSON of the first people, in name order, whose names contain the text or who are among `others`.
+
+    Case and accents do not matter, nor spaces in scripts without them. A name of such a script that stands in a single
+    field is found in either order, wherever it is cut.
+    """
     folded = fold_letters(text)
-    # Names in these scripts are displayed without spaces.
-    query = _found_without_spaces if is_cjk(folded) else _found_query
-    return _project_rows(owner, COLUMNS_WITH_LISTS, query.rows(owner_id=owner.pk, folded=folded, limit=limit))
+    if others:
+        people = Person.objects.owned_by(owner).active().with_name_containing(folded, others=Q(pk__in=others))
+        return project(owner, people.in_name_order()[:limit])
+    compact = "".join(folded.split())
+    if is_cjk(compact):
+        rows = _found_without_spaces.rows(owner_id=owner.pk, folded=compact, block=letter_block(compact), limit=limit)
+    else:
+        rows = _found_query.rows(owner_id=owner.pk, folded=folded, limit=limit)
+    return _project_rows(owner, COLUMNS_WITH_LISTS, rows)
 
 
 def project_page(owner: User, *, limit: int, offset: int, include_details: bool) -> list[Fragment]:
@@ -145,19 +157,19 @@ def _group_ids(owner_id: UUID) -> Subquery:
     return Subquery(rows.values("person_id").annotate(ids=IdHexList("group_id")).values("ids"))
 
 
-def _found(owner_id: UUID, folded: str, limit: int, *, ignore_spaces: bool) -> Rows:
-    people = Person.objects.owned_by(owner_id).active().with_name_containing(folded, ignore_spaces=ignore_spaces)
+@compiled_query
+def _found_query(owner_id: UUID, folded: str, limit: int) -> Rows:
+    people = Person.objects.owned_by(owner_id).active().with_name_containing(folded)
     return people.in_name_order().values_list(*COLUMNS_WITH_LISTS.values(), _group_ids(owner_id))[:limit]
 
 
 @compiled_query
-def _found_query(owner_id: UUID, folded: str, limit: int) -> Rows:
-    return _found(owner_id, folded, limit, ignore_spaces=False)
-
-
-@compiled_query
-def _found_without_spaces(owner_id: UUID, folded: str, limit: int) -> Rows:
-    return _found(owner_id, folded, limit, ignore_spaces=True)
+def _found_without_spaces(owner_id: UUID, folded: str, block: str, limit: int) -> Rows:
+    same_letters = LookupKey.objects.filter(owner_id=owner_id, kind=LookupKey.BLOCK, key=block)
+    whole = Q(pk__in=same_letters.values("person_id"), surname=None, middle_name=None, second_last_name=None)
+    people = Person.objects.owned_by(owner_id).active()
+    found = people.with_name_containing(folded, ignore_spaces=True, others=whole)
+    return found.in_name_order().values_list(*COLUMNS_WITH_LISTS.values(), _group_ids(owner_id))[:limit]
 
 
 @query_by_ids

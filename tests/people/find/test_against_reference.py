@@ -61,7 +61,7 @@ def load_people_with_keys(owner: User) -> PeopleWithKeys:
 
 
 def find_slowly(people: PeopleWithKeys, query: str, limit: int) -> list[tuple[str, float]]:
-    words = [term.word for term in parse_query(query)]
+    words = [term.word for term in parse_query(query)[-1]]
     found = []
     for person, keys in people:
         scores = [score for word in words if (score := max(score_word(keys, word), default=0))]
