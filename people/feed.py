@@ -7,7 +7,7 @@ from accounts.feed.changes import FeedKind, RecordsById, register_feed_kind
 from accounts.models import User
 from contacts_project.kernel.json import Representation
 from people.models import CustomFieldTemplate, DuplicateDismissal, Group, ImportantDate, Interaction, Person
-from people.projection import represent_people
+from people.projection.people import represent_people
 from people.projection.records import load_dates, represent_groups, represent_interactions, represent_template
 
 

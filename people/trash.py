@@ -34,7 +34,7 @@ from people.models import (
     Person,
 )
 from people.photos.files import delete_files, sweep_files
-from people.projection import deleted_people
+from people.projection.lists import deleted_people
 from people.projection.records import deleted_dates, serialize_groups, serialize_interactions, serialize_template
 from people.services.custom_fields import remove_templates
 from people.services.groups import remove_groups

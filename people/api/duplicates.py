@@ -26,7 +26,7 @@ from people.merging.fields import OVERRIDABLE_COLUMNS
 from people.merging.merge import MergeUndoneError, list_merges, merge_people, undo_merge
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person
-from people.projection import represent_people, represent_person
+from people.projection.people import represent_people, represent_person
 from people.services.dismissals import dismiss_pair
 
 

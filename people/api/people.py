@@ -40,16 +40,10 @@ from people.extensions import EXTENSIONS
 from people.find import people_with_number
 from people.models import Person
 from people.photos.files import delete_files
-from people.projection import (
-    project_all,
-    project_found,
-    project_ids,
-    project_page,
-    represent_any_person,
-    represent_person,
-    search_records,
-)
+from people.projection.lists import project_all, project_found, project_ids, project_page
 from people.projection.orders import QUERIED_SORTS, Order, Sort, ordered_ids, page_ids
+from people.projection.people import represent_any_person, represent_person
+from people.projection.search_index import search_records
 from people.services import people as service
 from people.services.person_writer import create_person, update_person
 

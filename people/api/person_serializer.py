@@ -34,7 +34,7 @@ from people.api.person_entries import (
 from people.extensions import EXTENSIONS
 from people.field_table import FieldKind, PersonField
 from people.models import Group, Person
-from people.projection import REPEATED_IN_FEED
+from people.projection.people import REPEATED_IN_FEED
 from people.projection.search_index import RECORD
 
 SerializerField = serializers.Field[Any, Any, Any, Any]

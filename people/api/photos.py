@@ -39,7 +39,7 @@ from people.photos.containers import PictureRefusedError
 from people.photos.files import read_photo
 from people.photos.images import convert_heif
 from people.photos.names import photo_hash
-from people.projection import represent_any_person
+from people.projection.people import represent_any_person
 from people.services import photos as service
 
 _DELETED = define_text("photo_deleted", "The photo was deleted.")
