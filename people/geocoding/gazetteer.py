@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from django.conf import settings
 
 from contacts_project.kernel.text_forms import fold_letters
-from contacts_project.kernel.zstd import decompress
+from contacts_project.kernel.zstd import ZstdDecompressor
 from people.countries import country_code
 
 DATA_FILE = Path(__file__).with_name("gazetteer.tsv.zst")
@@ -34,6 +34,7 @@ _CELLS_PER_DEGREE = 4
 _RINGS = (1, 2, 4, 8)
 _COLUMNS_OF_CELLS = 360 * _CELLS_PER_DEGREE
 _BATCH = 400
+_CHUNK_BYTES = 1 << 16
 _NO_LETTERS = re.compile(r"[\W_]+")
 _TABLES = """
 CREATE TABLE region (country TEXT, code TEXT, key TEXT, PRIMARY KEY (country, code)) WITHOUT ROWID;
@@ -227,23 +228,30 @@ def _version() -> str:
 
 
 def _fill(database: sqlite3.Connection) -> None:
+    """Write a line at a time: all at once would take 240 MB, which a worker does not give back."""
     database.execute("PRAGMA journal_mode = OFF")  # a file that is not whole is thrown away
     database.execute("PRAGMA synchronous = OFF")
     database.executescript(_TABLES)
-    lines = [line.split("\t") for line in decompress(DATA_FILE.read_bytes()).decode().splitlines() if line[0] != "#"]
-    regions = ((line[0], *line[2:]) for line in lines if line[1] == "=")
-    database.executemany("INSERT INTO region VALUES (?, ?, ?)", regions)
-    towns = [line for line in lines if line[1] != "="]
-    database.executemany("INSERT INTO town VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _town_rows(towns))
+    number = 0
+    for country, region, *columns in _lines():
+        if region == "=":
+            database.execute("INSERT INTO region VALUES (?, ?, ?)", (country, *columns))
+            continue
+        name, latitude, longitude, timezone, people, keys = columns
+        place = float(latitude), float(longitude)
+        row, column = _cell(*place)
+        town = (number, country, region, name, *place, timezone, int(people), row * _COLUMNS_OF_CELLS + column)
+        database.execute("INSERT INTO town VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", town)
+        all_keys = {place_key(name), *(keys.split("|") if keys else ())}
+        database.executemany("INSERT INTO town_name VALUES (?, ?)", ((key, number) for key in all_keys))
+        number += 1
     database.execute("CREATE INDEX town_cell ON town (cell)")
-    keys = {(place_key(line[2]), number) for number, line in enumerate(towns)}
-    keys |= {(key, number) for number, line in enumerate(towns) if line[7] for key in line[7].split("|")}
-    database.executemany("INSERT INTO town_name VALUES (?, ?)", sorted(keys))
     database.commit()
 
 
-def _town_rows(lines: list[list[str]]) -> Iterator[tuple[object, ...]]:
-    for number, (country, region, name, latitude, longitude, timezone, people, _) in enumerate(lines):
-        row, column = _cell(float(latitude), float(longitude))
-        cell = row * _COLUMNS_OF_CELLS + column
-        yield number, country, region, name, float(latitude), float(longitude), timezone, int(people), cell
+def _lines() -> Iterator[list[str]]:
+    with DATA_FILE.open("rb") as packed:
+        unpacker, rest = ZstdDecompressor(), b""
+        while chunk := packed.read(_CHUNK_BYTES):
+            *lines, rest = (rest + unpacker.decompress(chunk)).split(b"\n")
+            yield from (line.decode().split("\t") for line in lines if not line.startswith(b"#"))

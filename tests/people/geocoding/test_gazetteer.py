@@ -1,6 +1,7 @@
 """Addresses stand in their town where nobody was asked for their place."""
 
 import sqlite3
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from django.conf import LazySettings
 
 from accounts.models import User
-from contacts_project.kernel.zstd import decompress
+from contacts_project.kernel.zstd import compress, decompress
 from people.checks import check_gazetteer
 from people.geocoding import gazetteer
 from people.geocoding.gazetteer import DATA_FILE, LARGE_TOWN, TownQuery, find_towns, nearest_towns, place_key
@@ -116,6 +117,19 @@ def test_processes_may_unpack_at_the_same_time(settings: LazySettings, tmp_path:
     assert {path.name for path in tmp_path.iterdir()} == {file.name for file in files} | {"contacts.sqlite3"}
     porto = TownQuery("Porto", "", "PT")
     assert find_towns([porto])[porto].country == "PT"
+
+
+def test_unpacking_takes_little_memory(settings: LazySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It happens in a worker, which would keep what it took: 240 MB for all towns at once, 22 MB for a ninth."""
+    settings.DATA_DIR = tmp_path
+    part = tmp_path / "part.tsv.zst"
+    part.write_bytes(compress(b"".join(decompress(DATA_FILE.read_bytes()).splitlines(keepends=True)[:20_000])))
+    monkeypatch.setattr(gazetteer, "DATA_FILE", part)
+    tracemalloc.start()
+    gazetteer.unpack()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4_000_000
 
 
 def test_without_room_for_the_gazetteer_the_map_shows_what_has_coordinates(
