@@ -1,1 +1,1 @@
-"""When dates come round, what they celebrate, when a reminder of them is due."""
+"""When dates come round, what they are called, when a reminder of them is due."""

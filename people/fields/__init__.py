@@ -1,1 +1,1 @@
-"""Converts the fields of a person from and to vCards, and keeps the card lines that no field holds."""
+"""Converts the fields of a person from and to vCards, and reads and keeps the lines that no field holds."""

@@ -14,7 +14,7 @@ from tests.dav.rich import RICH
 pytestmark = pytest.mark.django_db
 
 # Only triggers and jobs set these; no card contains them.
-_COMPUTED = frozenset({"next_date_until", "next_date_on", "without_groups", "interacted_on"})
+_COMPUTED = frozenset({"next_date_until", "next_date_on", "interacted_on"})
 
 
 def columns(contact: LocalContact) -> dict[str, Any]:
