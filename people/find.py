@@ -37,6 +37,7 @@ from people.phone_numbers import (
     national_numbers,
     numbers_without_extension,
     phone_keys,
+    searched_numbers,
 )
 
 MAX_QUERY_LENGTH: Final = 200
@@ -88,6 +89,17 @@ def parse_number(text: str) -> Term | None:
     return Term(digits=digits) if digits else None
 
 
+def is_searchable_number(text: str) -> bool:
+    """Whether the text has as many digits as a search for text asks for to look at numbers, too."""
+    return len(text) <= MAX_QUERY_LENGTH and sum(map(str.isdecimal, text)) >= MIN_NUMBER_DIGITS
+
+
+def has_number(number: str, digits: Sequence[str]) -> bool:
+    """Whether a stored number is one of a term's `digits`, or begins or ends so."""
+    keys = searched_numbers(number)
+    return any(key.startswith(part) or key.endswith(part) for key in keys for part in digits)
+
+
 def _parse_words(text: str) -> list[Term]:
     """The terms of a text, eight at most, each once."""
     terms: list[Term] = []
@@ -105,7 +117,9 @@ def _digit_variants(text: str) -> tuple[str, ...]:
     if len(digits) < MIN_SEARCHED_DIGITS:
         return ()
     # Without a plus, only what is as long as a stored number is also read as one with a country code.
-    variants = (*national_numbers(text, MIN_SEARCHED_DIGITS), *phone_keys(f"+{digits}"), digits.lstrip("0"), digits)
+    variants = [*national_numbers(text, MIN_SEARCHED_DIGITS), digits.lstrip("0"), digits]
+    # No country code begins with 0: 0170 1112233 is not 1112233 with the code 017, which would find 0171 1112233.
+    variants += phone_keys(f"+{digits}") if digits[0] != "0" else ()
     return tuple(dict.fromkeys(key for key in variants if len(key) >= MIN_SEARCHED_DIGITS))
 
 
@@ -289,9 +303,7 @@ def find_hits(owner: User, terms: Sequence[Term], limit: int) -> tuple[list[Hit]
 
 def people_with_number(owner: User, text: str, limit: int) -> list[UUID]:
     """The active people who have a number that the text is, or begins or ends; none for a text that is no number."""
-    if len(text) > MAX_QUERY_LENGTH or sum(map(str.isdecimal, text)) < MIN_NUMBER_DIGITS:
-        return []
-    number = parse_number(text)
+    number = parse_number(text) if is_searchable_number(text) else None
     return [hit.person_id for hit in find_hits(owner, [number], limit)[0]] if number else []
 
 

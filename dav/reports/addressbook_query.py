@@ -13,6 +13,7 @@ from dav.preconditions import DavStatusError
 from dav.reports.address_data import describe_cards, read_card_request
 from dav.resources.book import BookResource
 from dav.xml import INSUFFICIENT_STORAGE, card, dav, status_response, tag
+from people.find import has_number, is_searchable_number, parse_number
 from people.vcard import ContentLine, parse_lines
 from people.vcard.values import unescape
 
@@ -88,7 +89,8 @@ def _read_prop_filter(element: Element) -> Callable[[Sequence[ContentLine]], boo
     if not name:
         raise DavStatusError(403, card("supported-filter"), "A prop-filter has the name of a property.")
     is_absent = element.find(card("is-not-defined")) is not None
-    tests = [_of_value(_read_text_match(inner)) for inner in element.findall(card("text-match"))]
+    read = _read_number_match if name == "TEL" else _read_text_match
+    tests = [_of_value(read(inner)) for inner in element.findall(card("text-match"))]
     tests += [_read_param_filter(inner) for inner in element.findall(card("param-filter"))]
     combine = all if _needs_all(element) else any
 
@@ -133,3 +135,15 @@ def _read_text_match(element: Element) -> Test:
     negation = read_choice(element, "negate-condition", ("no", "yes"), card("supported-filter"))
     wanted, is_negated = normalize(element.text or ""), negation == "yes"
     return lambda value: compare(normalize(value), wanted) != is_negated
+
+
+def _read_number_match(element: Element) -> Test:
+    """A number is contained in any of its spellings: a phone that looks for the one that calls knows one of them."""
+    matches, text = _read_text_match(element), element.text or ""
+    is_contained = element.get("match-type", "contains") == "contains"
+    number = parse_number(text) if is_contained and is_searchable_number(text) else None
+    if number is None:
+        return matches
+    if element.get("negate-condition", "no") == "yes":
+        return lambda value: matches(value) and not has_number(value, number.digits)
+    return lambda value: matches(value) or has_number(value, number.digits)

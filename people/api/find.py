@@ -22,11 +22,10 @@ from people.api.person_query import read_search
 from people.duplicates.keys import email_key
 from people.excerpts import find_excerpt
 from people.field_table import FIELDS, Find, PersonField
-from people.find import MAX_QUERY_LENGTH, Corrections, Hit, Term, find_hits, parse_query
+from people.find import MAX_QUERY_LENGTH, Corrections, Hit, Term, find_hits, has_number, parse_query
 from people.lookup import is_letter, words_of, words_of_email
 from people.models import CustomFieldValue, Interaction, Person
 from people.names import COLUMNS
-from people.phone_numbers import searched_numbers
 
 DEFAULT_LIMIT, MAX_LIMIT = 20, 100
 _QUERY = OpenApiParameter(
@@ -174,8 +173,7 @@ def _is_match(field: PersonField, value: Any, query: _Query) -> bool:
             return any(_is_found_email(address, query) for [address] in entries)
         case Find.PHONE:
             # Parsing a phone number is the slow part: most queries have no digits.
-            numbers = (key for [number] in entries for key in searched_numbers(number)) if query.digits else ()
-            return any(key.startswith(digits) or key.endswith(digits) for key in numbers for digits in query.digits)
+            return bool(query.digits) and any(has_number(number, query.digits) for [number] in entries)
     return any(_has_prefix(words_of(*texts), query.long_words) for texts in entries)
 
 

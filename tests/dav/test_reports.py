@@ -8,6 +8,7 @@ from tests.dav.devices import DECLARED, Device, read_multistatus
 from tests.dav.test_reading import make_card
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_suffices]
+IN_OTHER_SPELLINGS = ("01 234567", "0033 (0)1 234567", "+331234567", "01/23-45-67", "4567", "٠١ ٢٣٤٥٦٧")
 WORK_NUMBER = {"type": "work", "number": "+33 1 99"}
 
 
@@ -77,6 +78,10 @@ def of_type(value: str) -> str:
         (prop("EMAIL", of_type("home")), "anyof", ["Grace"]),
         (prop("TEL", of_type("home") + match("234567"), "allof"), "anyof", ["Émile"]),
         (prop("TEL", of_type("home") + match("99"), "allof"), "anyof", []),  # that of work
+        *((prop("TEL", match(number)), "anyof", ["Émile"]) for number in IN_OTHER_SPELLINGS),
+        *((prop("TEL", match(number, negate="yes")), "anyof", ["Émile"]) for number in IN_OTHER_SPELLINGS),  # 99
+        *((prop("TEL", match(number)), "anyof", []) for number in ("02 234567", "0033 1 234568", "+1 234567 8")),
+        (prop("TEL", match("01 234567", "equals")), "anyof", []),
         (prop("TEL", of_type("home") + match("99"), "anyof"), "anyof", ["Émile"]),
         (prop("TEL", '<card:param-filter name="X-A"><card:is-not-defined/></card:param-filter>'), "anyof", ["Émile"]),
     ],

@@ -78,7 +78,8 @@ def test_search_of_numbers_begins_at_four_digits_and_goes_with_names(api: Client
     create_person(api, "Bob", phoneNumbers=number)
     assert search(api, "2233") == ["Agent 2233", "Bob", "Zoe"]
     assert search(api, "223") == ["Agent 2233"]
-    assert search(api, "0171 1112233") == search(api, "2233 11") == []
+    assert search(api, "0171 1112233") == search(api, "2233 11") == search(api, "0190 1112233") == []
+    assert found_names(api, "0171 1112233") == found_names(api, "0190 1112233") == []
 
 
 @pytest.mark.parametrize(
