@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from accounts.models import User
 from accounts.pages.viewers import sign_in_required
 from contacts_project.kernel.api.responses import render_page
-from people.api.person_query import read_group_ids
+from people.api.person_query import read_ids
 from people.letters.households import Household, find_households
 from people.letters.sheets import SHEETS
 
@@ -24,7 +24,7 @@ def labels_page(request: HttpRequest, viewer: User) -> HttpResponse:
     if sheet not in SHEETS:
         return render_page(request, "pages/missing.html", {"viewer": viewer}, language=viewer.language, status=404)
     with translation.override(viewer.language):
-        households = find_households(viewer, read_group_ids(request.GET))
+        households = find_households(viewer, read_ids(request.GET, "groupIds"))
     return render_page(request, "pages/labels.html", labels_context(sheet, households), language=viewer.language)
 
 

@@ -20,7 +20,7 @@ from contacts_project.kernel.api.schema import AnyField, envelope
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.person_entries import ENTRY_SERIALIZERS
-from people.api.person_query import read_group_ids
+from people.api.person_query import read_ids
 from people.letters.households import find_households, households_csv
 from people.letters.lines import FIELDS
 from people.models import Person
@@ -122,7 +122,7 @@ class HouseholdViewSet(ApiViewSet[Any]):
         kind = request.query_params.get("format", "json")
         if kind not in _FORMATS:
             raise FieldError("format", NOT_A_CHOICE.format(choices=list(_FORMATS)))
-        households = find_households(self.owner, read_group_ids(request.query_params))
+        households = find_households(self.owner, read_ids(request.query_params, "groupIds"))
         if kind == "csv":
             headers = {"Content-Disposition": 'attachment; filename="addresses.csv"'}
             return HttpResponse(households_csv(households), content_type="text/csv; charset=utf-8", headers=headers)

@@ -186,6 +186,7 @@ _MERGED = envelope(
     primary=MergedPersonSerializer(allow_null=True),
     secondary=MergedPersonSerializer(allow_null=True),
     mergedAt=serializers.DateTimeField(),
+    undoneAt=serializers.DateTimeField(allow_null=True),
     undoable=serializers.BooleanField(),
 )
 

@@ -82,7 +82,7 @@ def read_people_query(query: QueryDict, owner: User) -> PeopleQuery:
         include_details=read_flag(query, "includeDetails", default=True),
         include_all=read_flag(query, "includeAll", default=False),
         order=_read_order(query, owner),
-        group_ids=read_group_ids(query),
+        group_ids=read_ids(query, "groupIds"),
         without_groups=read_flag(query, "withoutGroups", default=False),
         import_id=_read_import_id(query),
         favourite=read_flag(query, "favourite", default=None),
@@ -119,9 +119,9 @@ def read_search(query: QueryDict, *, max_length: int = _MAX_SEARCH_LENGTH) -> st
     return text
 
 
-def read_group_ids(query: QueryDict) -> list[UUID] | None:
-    """The ids in `groupIds`, with commas between; None without any. What is no id is left out."""
-    text = query.get("groupIds", "").strip()
+def read_ids(query: QueryDict, name: str) -> list[UUID] | None:
+    """The ids in a parameter such as `groupIds`, with commas between; None without any. What is no id is left out."""
+    text = query.get(name, "").strip()
     if not text:
         return None
     return [key for key in (parse_id(part.strip()) for part in text.split(",")) if key]

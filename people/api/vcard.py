@@ -30,6 +30,7 @@ from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
+from people.api.person_query import read_ids
 from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
 from people.contents.contact import export_cards
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
@@ -180,18 +181,22 @@ class VCardViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="exportVCards",
-        parameters=[OpenApiParameter("version", str, enum=VERSIONS, description="4.0 when left out.")],
+        parameters=[
+            OpenApiParameter("version", str, enum=VERSIONS, description="4.0 when left out."),
+            OpenApiParameter("personIds", str, description="Comma-separated: only these people."),
+        ],
         responses={(200, "text/vcard"): OpenApiResponse(OpenApiTypes.STR, description="One card a person.")},
     )
     @action(detail=False)
     @conditional
     @excluded_from_batches
     def export(self, request: Request) -> HttpResponseBase:
-        """All own people as vCard 4.0 or 3.0."""
+        """All own people, or some of them, as vCard 4.0 or 3.0."""
         version = request.query_params.get("version", "4.0")
         if version not in VERSIONS:
             raise FieldError("version", NOT_A_CHOICE.format(choices=list(VERSIONS)))
-        cards = export_cards(owner=self.owner, version=version)
+        person_ids = read_ids(request.query_params, "personIds")
+        cards = export_cards(owner=self.owner, version=version, person_ids=person_ids)
         response = StreamingHttpResponse(cards, content_type="text/vcard; charset=utf-8")
         response["Content-Disposition"] = 'attachment; filename="contacts.vcf"'
         return response

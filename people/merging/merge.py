@@ -142,6 +142,7 @@ def list_merges(*, owner: User, now: dt.datetime) -> list[JsonObject]:
             "primary": _name_person(owner, record.primary),
             "secondary": _name_person(owner, record.secondary),
             "mergedAt": format_timestamp(record.created_at),
+            "undoneAt": format_timestamp(record.undone_at),
             "undoable": is_undoable(record),
         }
         for record in rows.select_related("primary", "secondary").order_by("-created_at", "-pk")

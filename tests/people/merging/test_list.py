@@ -21,12 +21,15 @@ def test_merges_are_listed_newest_first(api: Client, stranger: Client) -> None:
     assert (newest["mergeId"], oldest["mergeId"]) == (second, first)
     assert oldest["primary"] == {"id": ada, "name": "Ada"}
     assert oldest["secondary"] == {"id": twin, "name": "Adah"}
-    assert set(oldest) == {"mergeId", "primary", "secondary", "mergedAt", "undoable"}
+    assert set(oldest) == {"mergeId", "primary", "secondary", "mergedAt", "undoneAt", "undoable"}
     # Ada is in the trash herself by now, so her own merge has to wait for that of Bob to be undone.
     assert (newest["undoable"], oldest["undoable"]) == (True, False)
+    assert newest["undoneAt"] is oldest["undoneAt"] is None
     undo_merge(api, second)
     newest, oldest = api.ok("GET", MERGES)["merges"]
     assert (newest["undoable"], oldest["undoable"]) == (False, True)
+    assert newest["undoneAt"] > newest["mergedAt"]
+    assert oldest["undoneAt"] is None
     assert stranger.ok("GET", MERGES) == {"merges": []}
 
 

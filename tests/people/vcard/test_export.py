@@ -10,7 +10,7 @@ from people.vcard import read_cards
 from tests.client import Client, client_of
 from tests.people.importing.test_vcard_import import ADA, get_only_person
 from tests.people.importing.uploads import counts, import_vcards, vcard
-from tests.people.steps import list_people
+from tests.people.steps import create_person, list_people
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -180,3 +180,22 @@ def test_number_of_queries_does_not_grow(api: Client, alice: Any) -> None:
     import_vcards(api, b"".join(vcard(f"FN:P{n}", f"UID:{n}", "CATEGORIES:G", "BDAY:2000-01-01") for n in range(49)))
     assert Person.unscoped.count() == 50
     assert count_queries(export, client_of(alice)) == before
+
+
+@pytest.mark.both_databases
+def test_export_of_some_people(api: Client, stranger: Client) -> None:
+    foreign = create_person(stranger, "Mallory")
+    group = api.ok("POST", "/api/groups", {"name": "Friends"}, status=201)["group"]["id"]
+    ada, bob, gone, _ = (create_person(api, name, groupIds=[group]) for name in ("Ada", "Bob", "Gone", "Other"))
+    api.ok("POST", f"/api/people/{ada}/important-dates", {"type": "BIRTHDAY", "date": "1815-12-10"})
+    api.ok("DELETE", f"/api/people/{gone}")
+
+    def names(query: str) -> list[str]:
+        body = export(api, f"?{query}").body.decode()
+        assert body.count("CATEGORIES:Friends") == body.count("BEGIN:VCARD")
+        assert body.count("BDAY") == body.count("FN:Ada")
+        return [line.removeprefix("FN:") for line in body.splitlines() if line.startswith("FN:")]
+
+    assert names(f"version=3.0&personIds={bob},{ada},{gone},{foreign},nonsense") == ["Ada", "Bob"]
+    assert names(f"personIds={foreign}") == names("personIds=nonsense") == []
+    assert names("personIds=") == ["Ada", "Bob", "Other"]
