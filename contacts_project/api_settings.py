@@ -39,6 +39,7 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
     "ENUM_NAME_OVERRIDES": {
         "ColumnDateOrderEnum": "people.api.imports.DATE_ORDERS",
         "DateFormatEnum": "accounts.vocabularies.DateFormat.values",
+        "DateRemindersEnum": "accounts.vocabularies.DateReminders.values",
         "CustomFieldTypeEnum": "people.vocabularies.TemplateType.values",
         "EventKindEnum": ["important_date", "contact"],
         "HealthStatusEnum": ["ok", "degraded", "unfit"],

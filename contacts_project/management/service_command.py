@@ -12,6 +12,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import User
+from accounts.vocabularies import DateReminders
 from contacts_project.kernel.errors import is_unavailable
 
 
@@ -50,6 +51,9 @@ class ImportCommand(ServiceCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--user", required=True, metavar="EMAIL", help="the account")
+        parser.add_argument(
+            "--remind", choices=DateReminders.values, help="which new dates; as the account prefers if left out"
+        )
 
     def account_and_file(self, email: str, path: Path) -> tuple[User, Path]:
         """The account and the file that the arguments name. Raises CommandError if either does not exist."""

@@ -23,7 +23,16 @@ from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
-from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
+from people.api.uploads import (
+    FILE_TOO_LARGE,
+    JOINED_GROUPS,
+    REMIND,
+    joined_groups_field,
+    read_joined_groups,
+    read_remind,
+    remind_field,
+    uploaded_file,
+)
 from people.api.vcard import import_receipt_fields
 from people.importing.runs import FileImport, ImportFile
 from people.importing.sources.days import AMBIGUOUS
@@ -76,6 +85,7 @@ _FORM = inline_serializer(
         ),
         "dryRun": serializers.ChoiceField(["true", "false"], required=False),
         **joined_groups_field(),
+        **remind_field(),
         **_option_fields(),
     },
 )
@@ -128,7 +138,7 @@ class FileImportViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="importContacts",
-        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES), JOINED_GROUPS],
+        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES), JOINED_GROUPS, REMIND],
         request={"multipart/form-data": _FORM},
         responses=_RECEIPT,
     )
@@ -152,6 +162,7 @@ class FileImportViewSet(ApiViewSet[Any]):
             mapping=_read_text(request, "mapping"),
             options=_read_options(request),
             group_ids=read_joined_groups(request, self.owner),
+            remind=read_remind(request),
         )
         is_dry = _read_dry_run(request)
         with IMPORTS.hold(self.owner.pk):

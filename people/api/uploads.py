@@ -10,10 +10,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from accounts.models import User
+from accounts.vocabularies import DateReminders
 from contacts_project.kernel.api.errors import NOT_A_LIST, PayloadTooLargeError
 from contacts_project.kernel.api.schema import AnyField
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import Text, define_text
 from people.models import Group
 
@@ -40,6 +42,23 @@ def joined_groups_field() -> dict[str, AnyField]:
     """The same as a field of a form."""
     text = "A JSON list of the ids of groups, which everybody of the file joins."
     return {"groupIds": serializers.CharField(required=False, help_text=text)}
+
+
+_REMINDED = "Which important dates get a reminder of which the file says nothing; as the account prefers when left out."
+REMIND = OpenApiParameter("remind", enum=DateReminders.values, description=_REMINDED)
+
+
+def remind_field() -> dict[str, AnyField]:
+    """The same as a field of a form."""
+    return {"remind": serializers.ChoiceField(DateReminders.values, required=False, help_text=_REMINDED)}
+
+
+def read_remind(request: Request) -> str | None:
+    """The choice in the field `remind` of a form, else in the query parameter; None: that of the account."""
+    choice = request.data.get("remind") or request.query_params.get("remind") or None
+    if choice is not None and choice not in DateReminders.values:
+        raise FieldError("remind", NOT_A_CHOICE.format(choices=DateReminders.values))
+    return choice
 
 
 _MAX_GROUPS = 1_000

@@ -31,7 +31,16 @@ from contacts_project.kernel.ownership.account_lock import IMPORTS
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
 from people.api.person_query import read_ids
-from people.api.uploads import FILE_TOO_LARGE, JOINED_GROUPS, joined_groups_field, read_joined_groups, uploaded_file
+from people.api.uploads import (
+    FILE_TOO_LARGE,
+    JOINED_GROUPS,
+    REMIND,
+    joined_groups_field,
+    read_joined_groups,
+    read_remind,
+    remind_field,
+    uploaded_file,
+)
 from people.contents.contact import export_cards
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
 from people.importing.runs import VCardImport
@@ -140,7 +149,12 @@ def receipt_fields() -> dict[str, AnyField]:
 
 def import_receipt_fields() -> dict[str, AnyField]:
     """The fields of the receipt of an import that can be undone."""
-    return {**receipt_fields(), "importId": serializers.UUIDField(allow_null=True, help_text="Undoes the import.")}
+    return {
+        **receipt_fields(),
+        "birthdays": serializers.IntegerField(help_text="How many birthdays it brings."),
+        "reminders": serializers.IntegerField(help_text="How many important dates that it brings have a reminder."),
+        "importId": serializers.UUIDField(allow_null=True, help_text="Undoes the import."),
+    }
 
 
 RECEIPT = inline_serializer("VCardReceipt", receipt_fields())
@@ -154,14 +168,14 @@ def _describe_body(name: str, **fields: AnyField) -> JsonObject:
 
 
 FILE_BODY = _describe_body("VCardFile")
-IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field())
+IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field(), **remind_field())
 
 
 class VCardViewSet(ApiViewSet[Any]):
     """Import and export of vCard files."""
 
     @extend_schema(
-        operation_id="importVCards", parameters=[JOINED_GROUPS], request=IMPORT_BODY, responses=IMPORT_RECEIPT
+        operation_id="importVCards", parameters=[JOINED_GROUPS, REMIND], request=IMPORT_BODY, responses=IMPORT_RECEIPT
     )
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, body_limit=VCARD_LIMIT)
     @raises(PlanLimitError)
@@ -172,7 +186,13 @@ class VCardViewSet(ApiViewSet[Any]):
         with IMPORTS.hold(self.owner.pk):
             cards, file_name = read_uploaded_cards(request)
             group_ids = read_joined_groups(request, self.owner)
-            run = VCardImport(owner=self.owner, file_name=file_name, now=timezone.now(), group_ids=group_ids)
+            run = VCardImport(
+                owner=self.owner,
+                file_name=file_name,
+                now=timezone.now(),
+                group_ids=group_ids,
+                remind=read_remind(request),
+            )
             outcomes = list(run.run(cards))
         # If only some are refused, the receipt reports it for each of them.
         if run.is_refused_by_plan:

@@ -16,6 +16,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.fields import LISTS, SCALARS, Fields, card_date, column_value, local_fields
 from people.contents.groups import CategoryGroups
+from people.dates import schedule
 from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
 from people.fields.card_lines import with_unmapped_lines
@@ -25,6 +26,7 @@ from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files, read_photo
 from people.services.group_rules import write_rules
 from people.services.person_writer import PersonWriter
+from people.services.reminders import ArrivingReminders
 from people.vcard import Card, write_card
 
 
@@ -157,7 +159,8 @@ def write_fields(
         elif name in LISTS:
             data[LISTS[name].column] = target[name][:MAX_ENTRIES]
     if "importantDates" in changed:
-        data["important_dates"] = _date_entries(contact.dates, target["importantDates"])
+        reminders = ArrivingReminders(owner)
+        data["important_dates"] = _date_entries(contact.dates, target["importantDates"], reminders)
     if "groups" in changed:
         # Missing groups are created as far as the plan allows.
         groups = CategoryGroups(owner)
@@ -195,6 +198,7 @@ def create_from_cards(
     """
     writer, category_groups = PersonWriter(owner, write, write.now), CategoryGroups(owner)
     category_groups.load(name for card, _ in cards for name in card.categories)
+    reminders = ArrivingReminders(owner)
     contacts, dates = [], []
     for card, jpeg in cards:
         photo = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None
@@ -205,9 +209,13 @@ def create_from_cards(
                 person=person,
                 created_at=write.now,
                 **{key.column: getattr(day, key.column) for key in CARD_DATE_KEYS},
+                **reminders.columns_of(day.type),
             )
             for day in card.important_dates
         ]
+        for row in days:
+            if row.reminder_enabled:
+                schedule.schedule_date(row, writer.calendar, write.now)
         writer.edit(person)
         put_card(person, card, days)
         groups = [category_groups.groups[group_key(name)] for name in card.categories if category_groups.reserve(name)]
@@ -223,15 +231,17 @@ def create_from_cards(
     return contacts
 
 
-def _date_entries(rows: list[ImportantDate], target: list[JsonObject]) -> list[JsonObject]:
+def _date_entries(
+    rows: list[ImportantDate], target: list[JsonObject], reminders: ArrivingReminders
+) -> list[JsonObject]:
     """The dates in PersonWriter's form. A date that matches an existing row keeps that row's id and reminder, so that a
-    remote edit does not reset it."""
+    remote edit does not reset it; `reminders` decides about the others."""
     positions = pair_entries("important_dates", target, [date_entry(row) for row in rows], edits=True)
     entries = []
     for entry, position in zip(target, positions, strict=True):
         day = card_date(entry)
         row = None if position is None else rows[position]
-        kept = {key.column: getattr(row, key.column) for key in DATE_KEYS} if row else {"reminder_enabled": False}
+        kept = {key.column: getattr(row, key.column) for key in DATE_KEYS} if row else reminders.columns_of(day.type)
         values = {key.column: getattr(day, key.column) for key in CARD_DATE_KEYS}
         entries.append({**kept, **values, **({"id": row.pk} if row else {})})
     return entries

@@ -6,6 +6,7 @@
 import datetime as dt
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from accounts.models import User
@@ -23,14 +24,15 @@ from people.models import Group, ImportantDate, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files
 from people.photos.names import photo_hash
-from people.services.group_rules import write_rules
+from people.services.group_rules import longest_lead_days, write_rules
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import describe_limit, remaining_in_plan
+from people.services.reminders import ArrivingReminders
 from people.vcard import Card
 from people.vcard.card import uid_key
 from people.vcard.limits import too_many_entries
 from people.vcard.merge import fields_beyond_limit
-from people.vocabularies import RecordKind
+from people.vocabularies import DateType, RecordKind
 
 _REMINDER_OFF = define_text(
     "reminder_off",
@@ -38,8 +40,8 @@ _REMINDER_OFF = define_text(
     plural="your plan allows %(limit)s reminders: its contact reminder is off",
     number="limit",
 )
-_DATE_REMINDERS_OFF = define_text(
-    "date_reminders_off",
+_REMINDER_LIMIT = define_text(
+    "reminder_limit",
     "your plan allows %(limit)s reminder: those of its dates are off",
     plural="your plan allows %(limit)s reminders: those of its dates are off",
     number="limit",
@@ -58,7 +60,7 @@ class ImportBatch:
     """The cards of one batch. `seen` contains the UIDs of the cards of earlier batches.
 
     `log` records what is written, so that it can be undone. With a `dry_run` nothing is written. Everybody whom the
-    cards mean joins the groups `group_ids`.
+    cards mean joins the groups `group_ids`. `remind` (DateReminders) is the import's own choice.
     """
 
     def __init__(
@@ -71,6 +73,7 @@ class ImportBatch:
         log: ImportLog | None = None,
         dry_run: DryRunState | None = None,
         group_ids: Collection[UUID] = (),
+        remind: str | None = None,
     ) -> None:
         self.owner, self.items, self.now = owner, items, now
         self.log, self.dry_run = log, dry_run
@@ -80,6 +83,7 @@ class ImportBatch:
         self.candidates = Candidates(owner, seen, dry_run)
         self.groups = CategoryGroups(owner, dry_run.group_keys if dry_run else ())
         self.group_ids, self.joined_by_all = group_ids, list[Group]()
+        self.reminders = ArrivingReminders(owner, remind, taken=dry_run.reminders if dry_run else 0)
 
     def prepare(self) -> None:
         """Match each card to a person, and merge into that person what the card adds."""
@@ -94,7 +98,6 @@ class ImportBatch:
         remaining = remaining_in_plan(self.owner, "people")
         if remaining is not None and self.dry_run:
             remaining -= self.dry_run.added
-        self._limit_reminders()
         for item in self.items:
             item.card = self.groups.drop_unavailable(item.card, item.remarks)
             outcome = self._find_match(item, is_full=remaining is not None and remaining <= 0)
@@ -103,31 +106,9 @@ class ImportBatch:
             self.outcomes.append(outcome)
         if self.dry_run:
             self.dry_run.remember(self.changed)
+            self.dry_run.reminders = self.reminders.taken
             new = (key for key, group in self.groups.groups.items() if group._state.adding)
             self.dry_run.group_keys.update(new)
-
-    def _limit_reminders(self) -> None:
-        """Switch off the reminders that exceed the account's plan: of each person the contact reminder comes first."""
-        reminding = [item for item in self.items if item.columns.get("contact_reminder_enabled") or item.reminders]
-        remaining = remaining_in_plan(self.owner, "reminders") if reminding else None
-        if remaining is None:
-            return
-        limit = self.owner.plan_limit("reminders")
-        remaining -= self.dry_run.reminders if self.dry_run else 0
-        for item in reminding:
-            if item.columns.get("contact_reminder_enabled"):
-                remaining -= 1
-                if remaining < 0:
-                    item.columns = {**item.columns, "contact_reminder_enabled": False}
-                    item.remarks.append(_REMINDER_OFF.format(limit=limit))
-            reminders = dict(item.reminders)
-            for day, columns in item.reminders.items():
-                remaining -= columns["reminder_enabled"]
-                if remaining < 0 and columns["reminder_enabled"]:
-                    reminders[day] = {**columns, "reminder_enabled": False}
-            if reminders != item.reminders:
-                item.reminders = reminders
-                item.remarks.append(_DATE_REMINDERS_OFF.format(limit=limit))
 
     @property
     def changed(self) -> list[PersonMatch]:
@@ -171,23 +152,16 @@ class ImportBatch:
         if match is None:
             person = Person(owner=self.owner, created_at=self.now)
             card = self._in_joined_groups(item.card, item.card.uid)
-            self.candidates.add(
-                PersonMatch(
-                    person,
-                    Card(),
-                    card,
-                    picture=item.picture,
-                    is_new=True,
-                    columns=item.columns,
-                    reminders=dict(item.reminders),
-                )
-            )
+            columns = self._limit_contact_reminder(item)
+            match = PersonMatch(person, Card(), card, picture=item.picture, is_new=True, columns=columns)
+            self._set_reminders(match, match.card_before, item)
+            self.candidates.add(match)
             return item.outcome(IMPORTED, None if self.dry_run else person.pk)
         # A person that only a dry run has created has no row, so its id would lead nowhere.
         person_id = None if self.dry_run and match.is_new else match.person.pk
         before = (match.card, match.picture)
         match.card = match.merged_with(item.card, overwrite=is_same) or match.card
-        match.reminders = {**item.reminders, **match.reminders}
+        self._set_reminders(match, before[0], item)
         if match.card != before[0]:
             # Later cards of this batch must find the person by what this card has added.
             self.candidates.index(match)
@@ -198,6 +172,33 @@ class ImportBatch:
             return item.outcome(UPDATED, person_id)
         item.remarks.append(_NOTHING_NEW)
         return item.outcome(SKIPPED, person_id)
+
+    def _limit_contact_reminder(self, item: Item) -> Mapping[str, Any]:
+        """The columns of a new person, without a contact reminder that exceeds the plan."""
+        if not item.columns.get("contact_reminder_enabled") or self.reminders.take():
+            return item.columns
+        item.remarks.append(_REMINDER_OFF.format(limit=self.owner.plan_limit("reminders")))
+        return {**item.columns, "contact_reminder_enabled": False}
+
+    def _set_reminders(self, match: PersonMatch, before: Card, item: Item) -> None:
+        """Set the reminders of the dates that a card adds to the person's card `before`, as far as the plan allows."""
+        present = {day.type: day for day in before.important_dates if day.type}
+        is_refused = False
+        for day in match.card.important_dates:
+            if day in before.important_dates:
+                continue
+            if day.type in present:  # it moves, and keeps its own
+                if columns := match.reminders.pop(present[day.type], None):
+                    match.reminders[day] = columns
+                continue
+            columns = self.reminders.wanted(day.type, item.reminders.get(day))
+            if columns["reminder_enabled"] and not self.reminders.take():
+                is_refused, columns = True, {**item.reminders.get(day, {}), "reminder_enabled": False}
+            match.reminders[day] = columns
+            item.birthday_count += day.type == DateType.BIRTHDAY
+            item.reminder_count += columns["reminder_enabled"]
+        if is_refused:
+            item.remarks.append(_REMINDER_LIMIT.format(limit=self.owner.plan_limit("reminders")))
 
     def _in_joined_groups(self, card: Card, uid: str | None) -> Card:
         """The card with the groups that everybody of the file joins, and those that wait for a person with this UID.
@@ -257,7 +258,12 @@ class ImportBatch:
         return new, moved
 
     def _write_dates(self, writer: PersonWriter, new: list[ImportantDate], moved: list[ImportantDate]) -> None:
-        for row in (*moved, *(row for row in new if row.reminder_enabled)):
+        # The rules of groups that somebody joins with this card are written afterwards.
+        reminding = [row for row in new if row.reminder_enabled]
+        lead_days = longest_lead_days(self.owner.pk, {row.person_id for row in reminding}) if reminding else {}
+        for row in reminding:
+            row.reminder_lead_days = lead_days.get(row.person_id)
+        for row in (*moved, *reminding):
             schedule.schedule_date(row, writer.calendar, self.now)
         ImportantDate.objects.bulk_create(new)
         ImportantDate.objects.owned_by(self.owner).bulk_update(

@@ -54,7 +54,11 @@ class Item:
     remarks: list[Text] = field(default_factory=list)
     columns: Mapping[str, Any] = field(default_factory=dict)
     reminders: Mapping[CardDate, Mapping[str, Any]] = field(default_factory=dict)
-    """The columns of the reminder of each important date that has one."""
+    """The columns of the reminder of each important date of which the file says something."""
+    birthday_count: int = 0
+    """How many birthdays it brings."""
+    reminder_count: int = 0
+    """How many important dates that it brings have a reminder."""
     # The keys of the look-up, computed once and outside the lock.
     name_key: bytes = b""
     contact_keys: list[ContactKey] = field(default_factory=list)
@@ -64,7 +68,15 @@ class Item:
         self.contact_keys = self.contact_keys or contact_keys(self.card)
 
     def outcome(self, status: str, person_id: UUID | None) -> RecordOutcome:
-        return RecordOutcome(self.result.index, self.result.name, status, person_id, tuple(self.remarks))
+        return RecordOutcome(
+            self.result.index,
+            self.result.name,
+            status,
+            person_id,
+            tuple(self.remarks),
+            birthdays=self.birthday_count,
+            reminders=self.reminder_count,
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -97,12 +109,6 @@ class PersonMatch:
         elif card.uid and own.uid == uid_of(self.person.pk):
             own = replace(own, uid=None)
         return merge_cards(own, card, overwrite=overwrite)
-
-    @property
-    def reminding_dates(self) -> int:
-        """How many important dates are added whose reminder is on."""
-        added = set(self.card.important_dates).difference(self.card_before.important_dates)
-        return sum(self.reminders[day]["reminder_enabled"] for day in added & self.reminders.keys())
 
     @property
     def is_changed(self) -> bool:
@@ -147,8 +153,6 @@ class DryRunState:
             key, name = match.person.pk, name_key(match.card)
             if match.is_new and key not in self.people:
                 self.added += 1
-                self.reminders += bool(match.columns.get("contact_reminder_enabled"))
-            self.reminders += match.reminding_dates
             hashes = match.picture and match.picture.hashes
             self.people[key] = zlib.compress(pickle.dumps((match.card, hashes, match.is_new)), 1)
             uids = {uid_key(uid) for uid in (match.card.uid, None if match.is_new else uid_of(key)) if uid}

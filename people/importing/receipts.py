@@ -29,13 +29,18 @@ PERSON, ROW = define_text("noun_person", "Person"), define_text("noun_row", "Row
 
 @dataclass(frozen=True, slots=True)
 class RecordOutcome:
-    """The outcome of one record, counted from 0. `remarks` say why it failed, or what was changed or left out."""
+    """The outcome of one record, counted from 0. `remarks` say why it failed, or what was changed or left out.
+
+    `birthdays` is how many birthdays it brings, `reminders` how many important dates with a reminder.
+    """
 
     index: int
     name: str
     status: str
     person_id: UUID | None = None
     remarks: tuple[Text, ...] = ()
+    birthdays: int = 0
+    reminders: int = 0
 
     @property
     def code(self) -> str | None:

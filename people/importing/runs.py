@@ -90,20 +90,40 @@ class ImportRun:
     def receipt(self, outcomes: list[RecordOutcome]) -> JsonObject:
         """The receipt of the whole file, and the id that undoes the import."""
         key = self.import_id
-        return {**build_receipt(outcomes, self.record_noun), "importId": str(key) if key else None}
+        return {
+            **build_receipt(outcomes, self.record_noun),
+            "birthdays": sum(outcome.birthdays for outcome in outcomes),
+            "reminders": sum(outcome.reminders for outcome in outcomes),
+            "importId": str(key) if key else None,
+        }
 
 
 class VCardImport(ImportRun):
     """The import of a vCard file."""
 
-    def __init__(self, *, owner: User, file_name: str, now: dt.datetime, group_ids: Collection[UUID] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        owner: User,
+        file_name: str,
+        now: dt.datetime,
+        group_ids: Collection[UUID] = (),
+        remind: str | None = None,
+    ) -> None:
         super().__init__(owner=owner, source=ImportSource.VCARD, file_name=file_name, now=now)
-        self.group_ids = group_ids
+        self.group_ids, self.remind = group_ids, remind
 
     def run(self, cards: Iterable[CardResult]) -> Iterator[RecordOutcome]:
         """Yield the outcome of each card. Cards are written batch by batch."""
         cards = (replace(one, card=without_google_groups(one.card)) if one.card else one for one in cards)
-        outcomes = import_cards(owner=self.owner, cards=cards, now=self.now, log=self.log, group_ids=self.group_ids)
+        outcomes = import_cards(
+            owner=self.owner,
+            cards=cards,
+            now=self.now,
+            log=self.log,
+            group_ids=self.group_ids,
+            remind=self.remind,
+        )
         yield from self.count(outcomes)
         self.finish()
 
@@ -113,7 +133,7 @@ class ImportFile:
     """An uploaded file, which is read from its beginning.
 
     `mapping` is the JSON of a column mapping, only for CSV; `options` are for all tables. Everybody in it joins the
-    groups `group_ids`.
+    groups `group_ids`. `remind` (DateReminders) is instead of the account's `dateReminderDefault`.
     """
 
     source: str
@@ -122,6 +142,7 @@ class ImportFile:
     mapping: str = ""
     options: TableOptions = DETECT_ALL
     group_ids: Collection[UUID] = ()
+    remind: str | None = None
 
     def open_source(self, owner: User, now: dt.datetime) -> Source:
         """Raises FieldError if the file does not fit its source."""
@@ -140,7 +161,7 @@ class FileImport(ImportRun):
 
     def __init__(self, *, owner: User, upload: ImportFile, now: dt.datetime, is_dry: bool = False) -> None:
         super().__init__(owner=owner, source=upload.source, file_name=upload.name, now=now, is_dry=is_dry)
-        self.group_ids = upload.group_ids
+        self.group_ids, self.remind = upload.group_ids, upload.remind
         self.source = upload.open_source(owner, now)
         self.record_noun = self.source.record_noun
         self.dry_run = DryRunState() if is_dry else None
@@ -164,6 +185,7 @@ class FileImport(ImportRun):
                 log=self.log,
                 dry_run=self.dry_run,
                 group_ids=self.group_ids,
+                remind=self.remind,
             )
         )
         yield from self._write_related(list(outcomes), related, types) if self.has_record_keys else outcomes

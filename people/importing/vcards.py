@@ -65,14 +65,16 @@ def import_cards(
     log: ImportLog | None = None,
     dry_run: DryRunState | None = None,
     group_ids: Collection[UUID] = (),
+    remind: str | None = None,
 ) -> Iterator[RecordOutcome]:
     """Yield the outcome of each card as the batches finish. The outcomes of group cards come last.
 
     Cards are parsed and photos converted outside of transactions. A batch that the database refuses is retried card by
     card. `log` records what is written. With a `dry_run` nothing is written, and the outcomes are those of an import.
-    Everybody whom the cards mean joins the groups `group_ids`.
+    Everybody whom the cards mean joins the groups `group_ids`. `remind` (DateReminders) is instead of the account's
+    `dateReminderDefault`.
     """
-    session = _Session(owner, now, log, dry_run, group_ids)
+    session = _Session(owner, now, log, dry_run, group_ids, remind)
     batch: list[Item] = []
     for result in cards:
         item = session.read(result)
@@ -102,8 +104,9 @@ class _Session:
         log: ImportLog | None,
         dry_run: DryRunState | None,
         group_ids: Collection[UUID],
+        remind: str | None,
     ) -> None:
-        self.owner, self.now, self.group_ids = owner, now, group_ids
+        self.owner, self.now, self.group_ids, self.remind = owner, now, group_ids, remind
         self.log, self.dry_run = log, dry_run
         self.today = calendar_from_user(owner).today(now)
         self.seen: set[str] = set()
@@ -164,7 +167,14 @@ class _Session:
         # Copies, because `prepare` changes the items, and a failed batch is prepared again card by card.
         fresh = [replace(item, remarks=list(item.remarks)) for item in items]
         batch = ImportBatch(
-            self.owner, fresh, self.seen, self.now, log=self.log, dry_run=self.dry_run, group_ids=self.group_ids
+            self.owner,
+            fresh,
+            self.seen,
+            self.now,
+            log=self.log,
+            dry_run=self.dry_run,
+            group_ids=self.group_ids,
+            remind=self.remind,
         )
         if self.dry_run is None:
             self._write_batch(batch)

@@ -48,6 +48,7 @@ class Command(ImportCommand):
                 options=read_options(
                     encoding=options["encoding"], delimiter=options["delimiter"], date_order=options["date_order"]
                 ),
+                remind=options["remind"],
             )
             run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             for outcome in run.run():

@@ -14,9 +14,9 @@ from people.vcard import read_cards
 class Command(ImportCommand):
     help = "Imports a file of vCards (2.1, 3.0, 4.0) into an account. Running it again changes nothing."
 
-    def handle(self, *, user: str, file: Path, **options: object) -> None:
+    def handle(self, *, user: str, file: Path, remind: str | None, **options: object) -> None:
         owner, path = self.account_and_file(user, file)
-        run = VCardImport(owner=owner, file_name=path.name, now=timezone.now())
+        run = VCardImport(owner=owner, file_name=path.name, now=timezone.now(), remind=remind)
         with self.progress(path) as (source, bar):
             for outcome in run.run(read_cards(source)):
                 if outcome.status == ERROR:

@@ -38,6 +38,7 @@ _YEARLY = {
     "reminder_interval": 1,
     "reminder_interval_unit": Unit.YEARS,
 }
+_NO_REMINDER = {"reminder_enabled": False}
 _CUSTOM_PROPERTIES = {
     "food_preferences": _FOOD,
     "first_met_where": _MET_AT,
@@ -194,8 +195,13 @@ class ContactReader:
         own = [row for row in reminders if _is_indelible(row)]
         nested = (get_object(properties, name) for name in ("deceased_reminder", "first_met_reminder"))
         own += (get_object(reminder, "properties") for reminder in nested)
-        reminding = {get_text(row, "initial_date")[5:10] for row in own if not get_flag(row, "inactive")} - {""}
-        columns = {name: _YEARLY if day[-5:] in reminding else None for name, day in days.items()}
+        # One that is switched off says something, too; none at all says nothing.
+        own.sort(key=lambda row: not get_flag(row, "inactive"))
+        reminding = {get_text(row, "initial_date")[5:10]: not get_flag(row, "inactive") for row in own}
+        columns = {
+            name: (_YEARLY if reminding[day[-5:]] else _NO_REMINDER) if day and day[-5:] in reminding else None
+            for name, day in days.items()
+        }
         for name, row in special.items():
             if get_flag(row, "is_age_based") and (entry := entries.about(name, row)):
                 yield entry
@@ -266,7 +272,7 @@ def _add_death(draft: RecordDraft, properties: Record, day: str, reminder: Mappi
     has_field = bool(day) and not day.startswith("--")
     if has_field:
         draft.set_day("deathday", day)
-    if day and (reminder or not has_field):
+    if day and (reminder == _YEARLY or not has_field):
         draft.add_date(day, kind="MEMORIAL", reminder=reminder)
     elif not day and get_flag(properties, "is_dead"):
         draft.add_custom(str(_DECEASED), str(_YES))

@@ -1,7 +1,7 @@
 """Nametag's JSON export, as its documentation describes it (docs/imports.md)."""
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from accounts.models import User
@@ -32,7 +32,7 @@ from people.importing.sources.records import (
     build_custom_type,
 )
 from people.importing.sources.tables import MAX_ROWS
-from people.vocabularies import DateType, InteractionKind
+from people.vocabularies import DateType, InteractionKind, ReminderType, Unit
 
 _NO_PEOPLE = define_text("no_nametag_people", "There are no people of Nametag in this file.")
 
@@ -50,6 +50,7 @@ Record = dict[str, Any]
 _LIST_FIELDS = {field.name: field.card for field in field_table.LISTS if field.name not in {"addresses", "locations"}}
 _REMINDER_FIELDS = ("contactReminderInterval", "contactReminderIntervalUnit")
 _UNKNOWN_YEAR = "1604"
+_MAX_INTERVAL = 99
 
 
 class Nametag:
@@ -182,7 +183,22 @@ def _add_date(draft: RecordDraft, row: Record) -> None:
     if not kind and title.strip().upper() in {DateType.BIRTHDAY, "BIRTHDATE", "GEBURTSTAG"}:
         kind, title = DateType.BIRTHDAY, ""
     date_type = kind if kind in DateType.values else None
-    draft.add_date(day, kind=date_type, title=title or (None if date_type else kind.capitalize() or "Date"))
+    title = title or ("" if date_type else kind.capitalize() or "Date")
+    draft.add_date(day, kind=date_type, title=title or None, reminder=_reminder_columns(row))
+
+
+def _reminder_columns(row: Record) -> Mapping[str, Any] | None:
+    """The columns of the reminder of an important date; None if the export says nothing of it."""
+    if not isinstance(row.get("reminderEnabled"), bool):
+        return None
+    if not row["reminderEnabled"]:
+        return {"reminder_enabled": False}
+    if get_text(row, "reminderType").upper() == ReminderType.ONCE:
+        return {"reminder_enabled": True, "reminder_type": ReminderType.ONCE}
+    interval, unit = row.get("reminderInterval"), get_text(row, "reminderIntervalUnit").upper()
+    if unit not in Unit.values or type(interval) is not int or not 1 <= interval <= _MAX_INTERVAL:
+        return field_table.DATE_REMINDER_DEFAULTS
+    return {**field_table.DATE_REMINDER_DEFAULTS, "reminder_interval": interval, "reminder_interval_unit": unit}
 
 
 def open_nametag(owner: User, file: BinaryIO, now: dt.datetime) -> Nametag:

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from people.models import ContactImport, Person
+from people.models import ContactImport, ImportantDate, Person
 from tests.people.importing.uploads import vcard
 
 
@@ -37,6 +37,15 @@ def test_contacts_come_in_with_a_progress_bar_and_omissions(alice: User, tmp_pat
     assert "Row 1 (Ada): the column “Shoe size” was left out" in err
     assert "Row 2: " in err
     assert Person.objects.owned_by(alice).count() == 1
+
+
+def test_both_commands_take_which_dates_are_reminded_of(alice: User, tmp_path: Path) -> None:
+    cards, contacts = tmp_path / "a.vcf", tmp_path / "a.csv"
+    cards.write_bytes(vcard("FN:Ada", "BDAY:1815-12-10"))
+    contacts.write_text("Given name,Birthday\nBo,1990-01-02\n")
+    run("import_vcards", cards, "--remind", "birthdays")
+    import_contacts(contacts, "--remind", "all")
+    assert ImportantDate.objects.owned_by(alice).filter(reminder_enabled=True).count() == 2
 
 
 def test_command_names_the_kinds_of_data_that_it_leaves_out(alice: User, tmp_path: Path) -> None:

@@ -415,7 +415,7 @@ def test_reminders_beyond_the_plan_are_off(api: Client, alice: User, settings: A
     rows = [record(title=title, initial_date="2020-02-03", frequency_type="year", frequency_number=1) for title in "AB"]
     data = export_of(monica_list("reminder", *rows))
     dry, response = (import_file(api, "monica", data, dryRun=flag) for flag in ("true", "false"))
-    assert [result["code"] for result in (*dry["results"], *response["results"])] == ["date_reminders_off"] * 2
+    assert [result["code"] for result in (*dry["results"], *response["results"])] == ["reminder_limit"] * 2
     dates = dates_by_title(people_by_name(api)["Ada"])
     assert [dates[title]["reminderEnabled"] for title in "AB"] == [True, False]
 
