@@ -21,13 +21,16 @@ from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import IMPORTS
-from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_TEXT
+from contacts_project.kernel.text_forms import NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import (
+    DRY_RUN,
     FILE_TOO_LARGE,
     JOINED_GROUPS,
     REMIND,
+    dry_run_field,
     joined_groups_field,
+    read_dry_run,
     read_joined_groups,
     read_remind,
     remind_field,
@@ -83,7 +86,7 @@ _FORM = inline_serializer(
         "mapping": serializers.CharField(
             required=False, help_text="For csv: JSON, { column: field }, columns by header or number."
         ),
-        "dryRun": serializers.ChoiceField(["true", "false"], required=False),
+        **dry_run_field(),
         **joined_groups_field(),
         **remind_field(),
         **_option_fields(),
@@ -138,7 +141,12 @@ class FileImportViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="importContacts",
-        parameters=[OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES), JOINED_GROUPS, REMIND],
+        parameters=[
+            OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES),
+            JOINED_GROUPS,
+            REMIND,
+            DRY_RUN,
+        ],
         request={"multipart/form-data": _FORM},
         responses=_RECEIPT,
     )
@@ -164,7 +172,7 @@ class FileImportViewSet(ApiViewSet[Any]):
             group_ids=read_joined_groups(request, self.owner),
             remind=read_remind(request),
         )
-        is_dry = _read_dry_run(request)
+        is_dry = read_dry_run(request)
         with IMPORTS.hold(self.owner.pk):
             run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
             outcomes = list(run.run())
@@ -281,10 +289,3 @@ def _read_options(request: Request) -> TableOptions:
         delimiter=_read_text(request, "delimiter"),
         date_order=_read_text(request, "dateOrder"),
     )
-
-
-def _read_dry_run(request: Request) -> bool:
-    text = _read_text(request, "dryRun")
-    if text not in {"", "true", "false"}:
-        raise FieldError("dryRun", NOT_A_BOOLEAN)
-    return text == "true"

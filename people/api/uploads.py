@@ -15,7 +15,7 @@ from contacts_project.kernel.api.errors import NOT_A_LIST, PayloadTooLargeError
 from contacts_project.kernel.api.schema import AnyField
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
 from contacts_project.kernel.ids import parse_id
-from contacts_project.kernel.text_forms import NOT_A_CHOICE
+from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_CHOICE
 from contacts_project.kernel.texts import Text, define_text
 from people.models import Group
 
@@ -59,6 +59,22 @@ def read_remind(request: Request) -> str | None:
     if choice is not None and choice not in DateReminders.values:
         raise FieldError("remind", NOT_A_CHOICE.format(choices=DateReminders.values))
     return choice
+
+
+DRY_RUN = OpenApiParameter("dryRun", enum=["true", "false"], description="Say what would happen, and write nothing.")
+
+
+def dry_run_field() -> dict[str, AnyField]:
+    """The same as a field of a form."""
+    return {"dryRun": serializers.ChoiceField(["true", "false"], required=False)}
+
+
+def read_dry_run(request: Request) -> bool:
+    """The field `dryRun` of a form, else the query parameter. Raises FieldError."""
+    text = request.data.get("dryRun") or request.query_params.get("dryRun") or "false"
+    if text not in {"true", "false"}:
+        raise FieldError("dryRun", NOT_A_BOOLEAN)
+    return bool(text == "true")
 
 
 _MAX_GROUPS = 1_000

@@ -32,10 +32,13 @@ from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
 from people.api.person_query import read_ids
 from people.api.uploads import (
+    DRY_RUN,
     FILE_TOO_LARGE,
     JOINED_GROUPS,
     REMIND,
+    dry_run_field,
     joined_groups_field,
+    read_dry_run,
     read_joined_groups,
     read_remind,
     remind_field,
@@ -127,7 +130,7 @@ class CardOutcomeSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField(help_text="Position of the card in the file, from 0.")
     name = serializers.CharField(allow_blank=True)
     status = serializers.ChoiceField([IMPORTED, UPDATED, SKIPPED, ERROR])
-    personId = serializers.UUIDField()
+    personId = serializers.UUIDField(allow_null=True, help_text="Null for who would be new, in a dry run.")
     reason = serializers.CharField(help_text="The first remark, in the account's language.")
     code = serializers.CharField(help_text="Of the first remark.")
     params = serializers.DictField(help_text="The values in the first remark.")
@@ -168,21 +171,25 @@ def _describe_body(name: str, **fields: AnyField) -> JsonObject:
 
 
 FILE_BODY = _describe_body("VCardFile")
-IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field(), **remind_field())
+IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field(), **remind_field(), **dry_run_field())
 
 
 class VCardViewSet(ApiViewSet[Any]):
     """Import and export of vCard files."""
 
     @extend_schema(
-        operation_id="importVCards", parameters=[JOINED_GROUPS, REMIND], request=IMPORT_BODY, responses=IMPORT_RECEIPT
+        operation_id="importVCards",
+        parameters=[JOINED_GROUPS, REMIND, DRY_RUN],
+        request=IMPORT_BODY,
+        responses=IMPORT_RECEIPT,
     )
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, body_limit=VCARD_LIMIT)
     @raises(PlanLimitError)
     @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
-        """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing; `importId` undoes it."""
+        """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing; `importId` undoes it. A dry run says
+        what would happen."""
         with IMPORTS.hold(self.owner.pk):
             cards, file_name = read_uploaded_cards(request)
             group_ids = read_joined_groups(request, self.owner)
@@ -192,6 +199,7 @@ class VCardViewSet(ApiViewSet[Any]):
                 now=timezone.now(),
                 group_ids=group_ids,
                 remind=read_remind(request),
+                is_dry=read_dry_run(request),
             )
             outcomes = list(run.run(cards))
         # If only some are refused, the receipt reports it for each of them.

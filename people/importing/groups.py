@@ -14,6 +14,7 @@ from contacts_project.kernel.ownership.account_lock import BatchWriter, account_
 from contacts_project.kernel.texts import Text, define_text
 from people.contents.groups import CategoryGroups
 from people.importing.log import ImportLog
+from people.importing.matches import DryRunState
 from people.models import AwaitedMember, Group, Membership, Person
 from people.services.groups import join_group, put_members
 from people.vcard import Card
@@ -50,10 +51,21 @@ _ADDRESS_SCHEMES = ("mailto:", "tel:", "http:", "https:", "xmpp:")
 
 
 class GroupCards:
-    """Applies the group cards of one import, each in short transactions. `log` records what is written."""
+    """Applies the group cards of one import, each in short transactions. `log` records what is written.
 
-    def __init__(self, owner: User, writer: BatchWriter, now: dt.datetime, log: ImportLog | None) -> None:
-        self.owner, self.writer, self.now, self.log = owner, writer, now, log
+    With a `dry_run` nothing is written, and the remarks are those of an import.
+    """
+
+    def __init__(
+        self,
+        owner: User,
+        writer: BatchWriter,
+        now: dt.datetime,
+        *,
+        log: ImportLog | None,
+        dry_run: DryRunState | None = None,
+    ) -> None:
+        self.owner, self.writer, self.now, self.log, self.dry_run = owner, writer, now, log, dry_run
 
     def apply(self, card: Card) -> tuple[Text, ...]:
         """Make the group and put its members into it; returns the remarks about the card.
@@ -65,15 +77,22 @@ class GroupCards:
         people = self._find_people(members.values())
         found = set(people.values())
         missing = [key for key in members if key not in found]
-        with self.writer.batch():
-            group = self._find_or_make_group(card.name)
-            if group is None:
-                return _GROUP.format(count=len(members)), _OVER_PLAN
-            # As the keys of a dictionary: in order, and a look-up for each member.
-            awaited = dict.fromkeys(self._keep_missing(group, missing))
-        for person_ids in _batches(list(people)):
+        if self.dry_run:
+            missing = [key for key in missing if not self.dry_run.has_uid(key)]
+            group = self._reserve_group(card.name, self.dry_run)
+            kept, new = self._awaited_of(group, missing) if group else ([], [])
+            self.dry_run.awaited += len(new)
+        else:
+            with self.writer.batch():
+                group = self._find_or_make_group(card.name)
+                kept = self._keep_missing(group, missing) if group else []
+        if group is None:
+            return _GROUP.format(count=len(members)), _OVER_PLAN
+        for person_ids in _batches(list(people)) if self.dry_run is None else ():
             with self.writer.batch():
                 self._add_members(group, person_ids)
+        # As the keys of a dictionary: in order, and a look-up for each member.
+        awaited = dict.fromkeys(kept)
         remarks: tuple[Text, ...] = (_GROUP.format(count=len(members)),)
         for text, keys in ((_AWAITED, list(awaited)), (_NOT_FOUND, [key for key in missing if key not in awaited])):
             if keys:
@@ -105,13 +124,30 @@ class GroupCards:
                 self.log.flush(write)
         return group
 
-    def _keep_missing(self, group: Group, missing: Sequence[str]) -> list[str]:
-        """Remember the members that may still come, as far as the limit allows; returns their keys."""
+    def _reserve_group(self, name: str, dry_run: DryRunState) -> Group | None:
+        """The group of this name as an import would find or make it; None if the plan allows no more groups."""
+        groups = CategoryGroups(self.owner, dry_run.group_keys)
+        groups.load([name])
+        if not groups.reserve(name):
+            return None
+        [(key, group)] = groups.groups.items()
+        if group._state.adding:
+            dry_run.group_keys.add(key)
+        return group
+
+    def _awaited_of(self, group: Group, missing: Sequence[str]) -> tuple[list[str], list[str]]:
+        """The keys of the members that may still come, as far as the limit allows, and those of them that are new."""
         rows = AwaitedMember.objects.owned_by(self.owner)
-        present = set(rows.filter(group=group).values_list("uid_key", flat=True)) if missing else set()
-        left = MAX_AWAITED - rows.count() if missing else 0
+        present = set(rows.filter(group=group.pk).values_list("uid_key", flat=True)) if missing else set()
+        left = MAX_AWAITED - rows.count() - (self.dry_run.awaited if self.dry_run else 0) if missing else 0
         may_come = [key for key in missing if len(key) <= _MAX_KEY and not key.lower().startswith(_ADDRESS_SCHEMES)]
         new = [key for key in may_come if key not in present][: max(0, left)]
+        kept = present.union(new)
+        return [key for key in may_come if key in kept], new
+
+    def _keep_missing(self, group: Group, missing: Sequence[str]) -> list[str]:
+        """Remember the members that may still come, as far as the limit allows; returns their keys."""
+        kept, new = self._awaited_of(group, missing)
         if new:
             with account_write(self.owner) as write:
                 if self.log:
@@ -121,8 +157,7 @@ class GroupCards:
                 AwaitedMember.objects.bulk_create(
                     AwaitedMember(owner=self.owner, group=group, uid_key=key, contact_import=row) for key in new
                 )
-        kept = present.union(new)
-        return [key for key in may_come if key in kept]
+        return kept
 
     def _add_members(self, group: Group, person_ids: Sequence[UUID]) -> None:
         active = Person.objects.owned_by(self.owner).active().filter(pk__in=person_ids)

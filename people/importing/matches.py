@@ -137,12 +137,12 @@ class DryRunState:
 
     `people` contains people by id, compressed, about 1 KB each: a dry run of a long file takes little more memory than
     the import. `added` is how many are new, `reminders` how many reminders would be set, and `group_keys` contains the
-    keys of the groups that would be created.
+    keys of the groups that would be created. `awaited` is how many members of groups would be waited for.
     """
 
     def __init__(self) -> None:
         self.people: dict[UUID, bytes] = {}
-        self.added = self.reminders = 0
+        self.added = self.reminders = self.awaited = 0
         self.group_keys: set[str] = set()
         # Ids by the hash of a UID, or of a name and key. Hashes may collide: the batch compares the cards themselves.
         self._ids_by_hash: dict[int, tuple[UUID, ...]] = defaultdict(tuple)
@@ -160,6 +160,10 @@ class DryRunState:
                 ids = self._ids_by_hash[hash(lookup_key)]
                 if key not in ids and len(ids) < _MAX_PER_KEY:
                     self._ids_by_hash[hash(lookup_key)] = (*ids, key)
+
+    def has_uid(self, key: str) -> bool:
+        """Whether somebody would have the UID with this key."""
+        return hash(key) in self._ids_by_hash
 
     def find(self, items: Collection[Item]) -> dict[UUID, PersonMatch]:
         """Return the people that these cards may mean, by id. Of those that are not new, `person` has only an id."""

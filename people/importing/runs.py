@@ -17,7 +17,7 @@ from contacts_project.kernel.texts import Text
 from people.importing.batch import PLAN_LIMIT
 from people.importing.log import ImportLog
 from people.importing.matches import DryRunState
-from people.importing.receipts import CARD, SKIPPED, RecordOutcome, build_receipt
+from people.importing.receipts import CARD, IMPORTED, SKIPPED, RecordOutcome, build_receipt
 from people.importing.related_records import RelatedRecords, describe_excess
 from people.importing.sources.drafts import RecordResult
 from people.importing.sources.google import open_google
@@ -89,9 +89,12 @@ class ImportRun:
 
     def receipt(self, outcomes: list[RecordOutcome]) -> JsonObject:
         """The receipt of the whole file, and the id that undoes the import."""
-        key = self.import_id
+        key, receipt = self.import_id, build_receipt(outcomes, self.record_noun)
+        for result in receipt["results"] if self.log is None else ():
+            if result["status"] == IMPORTED:
+                result["personId"] = None  # nobody yet
         return {
-            **build_receipt(outcomes, self.record_noun),
+            **receipt,
             "birthdays": sum(outcome.birthdays for outcome in outcomes),
             "reminders": sum(outcome.reminders for outcome in outcomes),
             "importId": str(key) if key else None,
@@ -109,8 +112,9 @@ class VCardImport(ImportRun):
         now: dt.datetime,
         group_ids: Collection[UUID] = (),
         remind: str | None = None,
+        is_dry: bool = False,
     ) -> None:
-        super().__init__(owner=owner, source=ImportSource.VCARD, file_name=file_name, now=now)
+        super().__init__(owner=owner, source=ImportSource.VCARD, file_name=file_name, now=now, is_dry=is_dry)
         self.group_ids, self.remind = group_ids, remind
 
     def run(self, cards: Iterable[CardResult]) -> Iterator[RecordOutcome]:
@@ -121,6 +125,7 @@ class VCardImport(ImportRun):
             cards=cards,
             now=self.now,
             log=self.log,
+            dry_run=DryRunState() if self.log is None else None,
             group_ids=self.group_ids,
             remind=self.remind,
         )

@@ -113,7 +113,7 @@ class _Session:
         self.is_undone = False
         self.pictures = _PhotoConverter()
         self.writer = BatchWriter(owner)
-        self.group_cards = GroupCards(owner, self.writer, now, log)
+        self.group_cards = GroupCards(owner, self.writer, now, log=log, dry_run=dry_run)
         self.group_items: list[Item] = []
 
     def read(self, result: CardResult) -> Item | RecordOutcome:
