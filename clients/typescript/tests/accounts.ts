@@ -12,10 +12,16 @@ export interface Device {
   token: string;
 }
 
-// A device of an account that no other test uses, with an empty copy. `send` stands between the kit and the network.
-export function newDevice(send: Send = fetch): Device {
+// A token of an account that no other test uses.
+export function newToken(): string {
   const token = tokens.pop();
   if (!token) throw new Error("there are more tests than accounts: see ACCOUNTS in tests/clients/test_kit.py");
+  return token;
+}
+
+// A device of an account that no other test uses, with an empty copy. `send` stands between the kit and the network.
+export function newDevice(send: Send = fetch): Device {
+  const token = newToken();
   const requests: string[] = [];
   const noted: Send = (request) => {
     requests.push(`${request.method} ${request.url.slice(BASE.length)}`);
