@@ -64,8 +64,6 @@ SLOWEST_FILES = {
     "test_kit.py",
     "test_lists.py",
     "test_network.py",
-    "test_offline.py",
-    "test_offline_random_actions.py",
     "test_real_servers.py",
     "test_restore.py",
     "test_routes.py",

@@ -1,6 +1,6 @@
 """Requests of clients that keep a copy, through the whole WSGI application: change feed, batches, calendar.
 
-The note describes the response; client_kit.py measures the copy itself.
+The note describes the response.
 """
 
 from itertools import count

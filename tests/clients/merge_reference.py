@@ -1,7 +1,7 @@
-"""Three-way merge of a record's fields: the base that the user saw, the user's version, the service's version.
+"""What the merge of the TypeScript kit (clients/typescript/src/merge.ts) must do, spelled a second time.
 
-Pure functions. If both sides have changed the same field, the service's value stays, and the user's becomes a Clash,
-which has to be shown.
+A three-way merge of a record's fields: the base that the user saw, the user's version, the service's version. If
+both sides have changed the same field, the service's value stays, and the user's becomes a Clash.
 """
 
 import json
