@@ -4,7 +4,8 @@ import datetime as dt
 from collections.abc import Collection
 from uuid import UUID
 
-from carddav.models import JournalEntry, JournalOp, JournalState, Tombstone, TombstoneState
+from accounts.models import User
+from carddav.models import Conflict, JournalEntry, JournalOp, JournalState, PendingImport, Tombstone, TombstoneState
 from carddav.models import Mapping as CardMapping
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import is_mirrored
@@ -17,6 +18,12 @@ class CardDavExtension(PersonExtension):
 
     An account without a connection has neither, which its open write knows without a query (`is_mirrored`).
     """
+
+    def figures(self, owner: User) -> dict[str, int]:
+        return {
+            "pendingImports": PendingImport.objects.owned_by(owner).count(),
+            "conflicts": Conflict.objects.owned_by(owner).unresolved().count(),
+        }
 
     def after_delete(self, owner_id: UUID, person_ids: Collection[UUID], options: JsonMapping) -> None:
         if not is_mirrored(owner_id):

@@ -5,7 +5,8 @@ also see deletions by cascade. Each kind is described once, as `Counted`, from w
 PostgreSQL are built. Only rows of active people count: deleting a person subtracts its rows, restoring it adds them.
 
 Counted are people (plan limits, /metrics, pages of the list), members (groups), photo bytes (limits, /metrics) and
-relationships (relationships.models). What else has to be counted is counted when it is asked for.
+relationships (relationships.models). What else has to be counted is counted when it is asked for, or as the last search
+found it (`remember_search`).
 """
 
 from collections.abc import Collection, Iterator
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db import connection
 from django.db.models import Sum
 
@@ -21,6 +23,8 @@ from contacts_project.kernel.database.triggers import Trigger, register_triggers
 from people.models import AccountCount
 
 PEOPLE, MEMBERS, PHOTO_BYTES = "people", "members", "photo_bytes"
+DUPLICATES, SUGGESTIONS = "duplicates", "suggestions"
+_SEARCH_KEPT_SECONDS = 24 * 60 * 60
 
 
 # A scalar subquery, because PostgreSQL looks up one person for it. EXISTS may become a hash join over all people, and a
@@ -262,3 +266,15 @@ def wrong_counts(owner_id: UUID | None = None) -> list[str]:
                 what = f"{counted.kind} of {name}" if name else counted.kind
                 found.append(f"{what} of account {UUID(str(of_account))}: {stored} instead of {number}")
     return found
+
+
+def remember_search(owner_id: UUID, kind: str, number: int) -> None:
+    """Keep for a day how many a search of an account has found: DUPLICATES or SUGGESTIONS."""
+    cache.set(f"found:{kind}:{owner_id}", number, _SEARCH_KEPT_SECONDS)
+
+
+def last_search(owner_id: UUID) -> dict[str, int | None]:
+    """How many the last searches have found, by kind; None where there was none within a day."""
+    keys = {kind: f"found:{kind}:{owner_id}" for kind in (DUPLICATES, SUGGESTIONS)}
+    found = cache.get_many(keys.values())
+    return {kind: found.get(key) for kind, key in keys.items()}

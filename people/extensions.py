@@ -55,6 +55,10 @@ class PersonExtension:
         """Additional fields of the delete body, by JSON name."""
         return {}
 
+    def figures(self, owner: User) -> dict[str, int]:
+        """What GET /api/dashboard/stats adds of this app, by JSON name."""
+        return {}
+
     def check_create(self, owner_id: UUID, data: JsonObject) -> None:
         """Check the validated create body before anything is written; may change it. Raises FieldError."""
 

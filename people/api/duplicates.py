@@ -21,6 +21,7 @@ from contacts_project.kernel.errors import PlanLimitError
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
 from people.api.person_serializer import PersonChangeSerializer, PersonSerializer
+from people.counts import DUPLICATES, remember_search
 from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.fields import OVERRIDABLE_COLUMNS
 from people.merging.merge import MergeUndoneError, list_merges, merge_people, undo_merge
@@ -79,6 +80,7 @@ class DuplicateViewSet(TrashViewSet[Person]):
             {"people": [person._asdict() for person in group.people], "similarity": group.similarity}
             for group in find_groups(self.owner)
         ]
+        remember_search(self.owner.pk, DUPLICATES, len(groups))
         return Response({"groups": groups})
 
     @extend_schema(

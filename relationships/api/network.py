@@ -14,9 +14,10 @@ from accounts.api.viewsets import ApiViewSet, TrashViewSet
 from contacts_project.kernel.api.queries import integer_parameter, read_integer
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.ids import parse_id
-from people.counts import PEOPLE, count_of
+from people.counts import PEOPLE, count_of, last_search
 from people.dates import schedule
 from people.dates.upcoming import count_upcoming
+from people.extensions import EXTENSIONS
 from people.models import Group, Person
 from relationships.api.serializers import GraphEdgeSerializer, GraphNodeSerializer, OrphanSerializer
 from relationships.graphs import load_network_graph, load_person_graph
@@ -65,12 +66,21 @@ class DashboardViewSet(ApiViewSet[Any]):
             upcomingEvents=IntegerField(
                 help_text=f"Events of the coming {UPCOMING_DAYS} days, as GET /api/upcoming lists them."
             ),
+            duplicates=IntegerField(
+                allow_null=True, help_text="Groups that the last search of a day has found, or null."
+            ),
+            suggestions=IntegerField(allow_null=True, help_text="What the last search of a day has found, or null."),
+            pendingImports=IntegerField(help_text="Contacts of a server that wait for an answer."),
+            conflicts=IntegerField(help_text="Open conflicts with a server."),
         ),
     )
     @action(detail=False)
     def stats(self, request: Request) -> Response:
-        """How many people, groups, relationships and upcoming events there are."""
+        """How many people, groups, relationships and upcoming events there are, and what waits."""
         today = schedule.calendar_from_user(self.owner).today(timezone.now())
+        figures: dict[str, int | None] = {**last_search(self.owner.pk)}
+        for extension in EXTENSIONS:
+            figures |= extension.figures(self.owner)
         return Response(
             {
                 "peopleCount": count_of(self.owner.pk, PEOPLE),
@@ -78,6 +88,7 @@ class DashboardViewSet(ApiViewSet[Any]):
                 # The stored count is of rows, and a relationship is a pair of rows.
                 "relationshipsCount": count_of(self.owner.pk, RELATIONSHIPS) // 2,
                 "upcomingEvents": count_upcoming(self.owner, start=today, days=UPCOMING_DAYS),
+                **figures,
             }
         )
 

@@ -15,6 +15,7 @@ from contacts_project.kernel.api.fields import OwnedIdField
 from contacts_project.kernel.api.schema import envelope
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
+from people.counts import SUGGESTIONS, remember_search
 from people.models import Person
 from relationships.api.serializers import SuggestionErrorSerializer, SuggestionIdsSerializer, SuggestionSerializer
 from relationships.services import suggestions as services
@@ -53,7 +54,9 @@ class SuggestionViewSet(ApiViewSet[Person]):
     @conditional
     def list(self, request: Request) -> HttpResponseBase:
         """Likely relationships, by cards, common parents, a spouse's children, addresses: 200 of each reason."""
-        return Response({"suggestions": services.list_suggestions(self.owner)})
+        suggestions = services.list_suggestions(self.owner)
+        remember_search(self.owner.pk, SUGGESTIONS, len(suggestions))
+        return Response({"suggestions": suggestions})
 
     @extend_schema(operation_id="acceptRelationshipSuggestions", request=AcceptSerializer, responses={200: ACCEPTED})
     @action(detail=False, methods=["post"])
