@@ -1,5 +1,7 @@
 """Celery tasks of this app. Each one makes one service call and may run twice."""
 
+from contextlib import suppress
+
 from celery import shared_task
 from django.utils import timezone
 
@@ -22,7 +24,8 @@ def purge_deleted() -> None:
 def geocode() -> None:
     """Geocode pending addresses: after new addresses, after a change of the preference, and every minute."""
     end_pending(_GEOCODE)
-    gazetteer.unpack()  # a second or two of a worker, once, instead of those of whoever opens the map first
+    with suppress(OSError):  # `manage.py doctor` says why
+        gazetteer.unpack()  # a second or two of a worker, once, instead of those of whoever opens the map first
     geocode_exclusively(GeocodingRun(seconds=50))
 
 

@@ -12,17 +12,18 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkstemp
+from time import time
 from typing import Final, NamedTuple
 
 from django.conf import settings
 
 from contacts_project.kernel.text_forms import fold_letters
-from contacts_project.kernel.zstd import ZstdDecompressor
+from contacts_project.kernel.zstd import ZstdDecompressor, ZstdError
 from people.countries import country_code
 
 DATA_FILE = Path(__file__).with_name("gazetteer.tsv.zst")
@@ -33,8 +34,12 @@ LARGE_TOWN: Final = 15_000
 _CELLS_PER_DEGREE = 4
 _RINGS = (1, 2, 4, 8)
 _COLUMNS_OF_CELLS = 360 * _CELLS_PER_DEGREE
+#: More than the diagonal of a cell, in degrees.
+_ACROSS_CELL = 0.4
 _BATCH = 400
 _CHUNK_BYTES = 1 << 16
+#: After so many seconds, an unpacking that has not ended is one whose process was killed.
+_UNPACKING_TIME = 3600
 _NO_LETTERS = re.compile(r"[\W_]+")
 _TABLES = """
 CREATE TABLE region (country TEXT, code TEXT, key TEXT, PRIMARY KEY (country, code)) WITHOUT ROWID;
@@ -72,15 +77,18 @@ def place_key(text: str) -> str:
 def find_towns(queries: Iterable[TownQuery]) -> dict[TownQuery, Town]:
     """The town of each query that names one.
 
-    Where the country is missing, the most frequent country of the queries decides, or the town alone. Of several
-    towns of a name the one of 15,000 people or more is meant. Several such are told apart by the region, then by which
-    of them has it as its first name; else there is none. Nor is one of several small ones.
+    Where the country is missing, the most frequent country of the queries (each counts as often as it is given)
+    decides, or the town alone. Of several towns of a name the one of 15,000 people or more is meant. Several such are
+    told apart by the region, then by which of them has it as its first name; else there is none. Nor is one of several
+    small ones.
     """
     queries = list(queries)
     wanted = {query: place_key(query.locality) for query in queries if query.locality}
     countries = {query: _country(query.country) for query in queries}
-    usual = Counter(code for code in countries.values() if code).most_common(1)
-    with closing(_connect()) as database:
+    usual = Counter(code for query in queries if (code := countries[query])).most_common(1)
+    towns: dict[str, list[Town]] = {}
+    regions: dict[tuple[str, str], str] = {}
+    with _open() as database:
         towns = _towns_by_name(database, set(wanted.values()))
         regions = _region_keys(database) if any(query.region for query in wanted) else {}
     found = {}
@@ -117,11 +125,11 @@ def _choose(candidates: list[Town], key: str, region: str, regions: Mapping[tupl
 
 def nearest_towns(places: Iterable[tuple[float, float]]) -> dict[tuple[float, float], Town]:
     """The nearest town of each place (latitude, longitude in degrees), if there is one within about two degrees."""
-    found = {}
-    with closing(_connect()) as database:
+    found: dict[tuple[float, float], Town] = {}
+    with _open() as database:
         for (row, column), here in _by_cell(set(places)).items():
             for ring in _RINGS:
-                towns = _towns_around(database, row, column, ring)
+                towns = _nearest_to_cell(_towns_around(database, row, column, ring), row, column)
                 near = {place: min(towns, key=lambda town: _distance(town, place)) for place in here if towns}
                 found.update(near)
                 if near and all(_distance(town, place) <= _covered(place, ring) for place, town in near.items()):
@@ -148,12 +156,20 @@ def _towns_around(database: sqlite3.Connection, row: int, column: int, ring: int
             around * _COLUMNS_OF_CELLS + max(first, 0),
             around * _COLUMNS_OF_CELLS + min(last, _COLUMNS_OF_CELLS - 1),
         )
-        if first < 0:  # beyond the meridian of 180 degrees the cells go on at the other end of the row
+        if first < 0:  # beyond the meridian of Greenwich the cells go on at the other end of the row
             ranges += (around + 1) * _COLUMNS_OF_CELLS + first, (around + 1) * _COLUMNS_OF_CELLS - 1
         if last >= _COLUMNS_OF_CELLS:
             ranges += around * _COLUMNS_OF_CELLS, (around - 1) * _COLUMNS_OF_CELLS + last
     where = " OR ".join(["cell BETWEEN ? AND ?"] * (len(ranges) // 2))
     return [Town(*found) for found in database.execute(f"SELECT {_TOWN_COLUMNS} FROM town WHERE {where}", ranges)]  # noqa: S608
+
+
+def _nearest_to_cell(towns: Sequence[Town], row: int, column: int) -> list[Town]:
+    """Those that may be the nearest of some place in the cell: few, so that each place is compared with few."""
+    middle = (row + 0.5) / _CELLS_PER_DEGREE, (column + 0.5) / _CELLS_PER_DEGREE
+    distances = [math.sqrt(_distance(town, middle)) for town in towns]
+    limit = min(distances, default=0) + _ACROSS_CELL
+    return [town for town, distance in zip(towns, distances, strict=True) if distance <= limit]
 
 
 def _distance(town: Town, place: tuple[float, float]) -> float:
@@ -186,15 +202,26 @@ def _region_keys(database: sqlite3.Connection) -> dict[tuple[str, str], str]:
     return {(country, code): key for country, code, key in database.execute("SELECT country, code, key FROM region")}
 
 
-def _connect() -> sqlite3.Connection:
-    """The unpacked gazetteer, read-only. An empty one, where it cannot be unpacked: `manage.py doctor` says why."""
+@contextmanager
+def _open() -> Iterator[sqlite3.Connection]:
+    """The unpacked gazetteer, read-only. An empty one, where it cannot be unpacked: `manage.py doctor` says why.
+
+    A damaged one ends the block, without an error, and is removed, so that the next caller unpacks it again.
+    """
     try:
-        return sqlite3.connect(f"{unpack().as_uri()}?immutable=1", uri=True)
-    except OSError:
-        _logger.exception("The gazetteer of towns cannot be unpacked.")
-        empty = sqlite3.connect(":memory:")
-        empty.executescript(_TABLES)
-        return empty
+        file = unpack()
+        database = sqlite3.connect(f"{file.as_uri()}?immutable=1", uri=True)
+    except (OSError, sqlite3.Error):
+        _logger.exception("The gazetteer of towns cannot be unpacked or opened.")
+        database = sqlite3.connect(":memory:")
+        database.executescript(_TABLES)
+    with closing(database):
+        try:
+            yield database
+        except sqlite3.Error:
+            _logger.exception("The unpacked gazetteer of towns is damaged.")
+            with suppress(OSError):
+                file.unlink()
 
 
 def unpack() -> Path:
@@ -205,21 +232,31 @@ def unpack() -> Path:
     target = Path(settings.DATA_DIR).absolute() / f"gazetteer-{_version()}.sqlite3"
     if target.exists():
         return target
+    _remove_abandoned(target.parent)
     handle, name = mkstemp(dir=target.parent, prefix="gazetteer-", suffix=".new")
-    os.close(handle)
     try:
         with closing(sqlite3.connect(name)) as database:
             _fill(database)
+        os.fsync(handle)  # else a power failure may leave the name with half of the file
         Path(name).replace(target)
-    except sqlite3.Error as error:
-        raise OSError(f"{name}: {error}") from error
+    except (sqlite3.Error, ZstdError, ValueError, EOFError) as error:
+        raise OSError(f"{DATA_FILE} in {name}: {error}") from error
     finally:
+        os.close(handle)
         Path(name).unlink(missing_ok=True)
     for other in target.parent.glob("gazetteer-*.sqlite3"):
         if other != target:
             with suppress(OSError):  # on Windows, while a process of the version before reads it
                 other.unlink()
     return target
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes have begun to unpack."""
+    for file in folder.glob("gazetteer-*.new*"):
+        with suppress(OSError):  # another process may have removed it
+            if file.stat().st_mtime < time() - _UNPACKING_TIME:
+                file.unlink()
 
 
 @lru_cache(maxsize=1)
@@ -255,3 +292,5 @@ def _lines() -> Iterator[list[str]]:
         while chunk := packed.read(_CHUNK_BYTES):
             *lines, rest = (rest + unpacker.decompress(chunk)).split(b"\n")
             yield from (line.decode().split("\t") for line in lines if not line.startswith(b"#"))
+        if not unpacker.eof:
+            raise ValueError("It ends early.")

@@ -1,6 +1,8 @@
 """Addresses stand in their town where nobody was asked for their place."""
 
+import os
 import sqlite3
+import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +16,7 @@ from contacts_project.kernel.zstd import compress, decompress
 from people.checks import check_gazetteer
 from people.geocoding import gazetteer
 from people.geocoding.gazetteer import DATA_FILE, LARGE_TOWN, TownQuery, find_towns, nearest_towns, place_key
+from people.tasks import geocode
 from tests.builders import make_person
 from tests.client import Client
 
@@ -65,6 +68,9 @@ def test_most_frequent_country_decides_for_addresses_without_one() -> None:
     assert find_towns([paris, *usual])[paris].country == "FR"
     texan = [TownQuery("Dallas", "", "USA"), TownQuery("Austin", "", "US")]
     assert find_towns([paris, *texan])[paris].region == "TX"
+    # Each address counts, also where several people live in one town.
+    lyon = [TownQuery("Lyon", "", "FR")] * 3
+    assert find_towns([paris, *texan, *lyon])[paris].country == "FR"
     # What the usual country does not have may be elsewhere.
     porto = TownQuery("Porto", "", "")
     assert find_towns([porto, *texan])[porto].country == "PT"
@@ -145,6 +151,88 @@ def test_without_room_for_the_gazetteer_the_map_shows_what_has_coordinates(
     found = api.ok("get", "/api/map/markers")
     assert [(marker["id"], marker["timezone"], marker["town"]) for marker in found["markers"]] == [("l", None, None)]
     assert [entry["entryId"] for entry in found["unknown"]] == ["a"]
+
+
+@pytest.mark.parametrize("size", [0, 20_000, None])
+def test_a_damaged_gazetteer_is_unpacked_again(
+    api: Client, alice: User, settings: LazySettings, tmp_path: Path, size: int | None
+) -> None:
+    whole = gazetteer.unpack()
+    settings.DATA_DIR = tmp_path
+    content = b"no database" * 10_000 if size is None else whole.read_bytes()[:size]
+    (tmp_path / whole.name).write_bytes(content)
+    place = {"id": "l", "type": "home", "latitude": 41.15, "longitude": -8.61, "label": None}
+    make_person(alice, locations=[place], addresses=[{"id": "a", "type": "home", "locality": "Porto"}])
+    api.ok("get", "/api/map/markers")
+    markers = api.ok("get", "/api/map/markers")["markers"]
+    assert [marker["timezone"] for marker in markers] == ["Europe/Lisbon"] * 2
+
+
+@pytest.mark.parametrize("content", [b"", b"version https://git-lfs.github.com/spec/v1\n", None])
+def test_without_whole_data_the_map_shows_what_has_coordinates(
+    api: Client,
+    alice: User,
+    settings: LazySettings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    content: bytes | None,
+) -> None:
+    settings.DATA_DIR = tmp_path
+    data = tmp_path / "data.zst"
+    data.write_bytes(DATA_FILE.read_bytes()[:1_000_000] if content is None else content)
+    monkeypatch.setattr(gazetteer, "DATA_FILE", data)
+    gazetteer._version.cache_clear()
+    try:
+        make_person(alice, addresses=[{"id": "a", "type": "home", "locality": "Porto"}])
+        assert [entry["entryId"] for entry in api.ok("get", "/api/map/markers")["unknown"]] == ["a"]
+        assert [warning.id for warning in check_gazetteer(None)] == ["doctor.W055"]
+    finally:
+        gazetteer._version.cache_clear()
+    assert list(tmp_path.glob("gazetteer-*")) == []
+
+
+def test_what_killed_processes_began_to_unpack_is_removed(settings: LazySettings, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    for name, age in (("gazetteer-old.new", 7200), ("gazetteer-other.new", 60)):
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    file = gazetteer.unpack()
+    assert {path.name for path in tmp_path.iterdir()} == {file.name, "gazetteer-other.new"}
+
+
+@pytest.mark.django_db
+def test_geocoding_goes_on_without_room_for_the_gazetteer(
+    settings: LazySettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path / "missing"
+    runs: list[object] = []
+    monkeypatch.setattr("people.tasks.geocode_exclusively", runs.append)
+    geocode()
+    assert len(runs) == 1
+
+
+def test_many_places_far_from_any_town_cost_little() -> None:
+    # In the Bay of Biscay: towns that are near to none of the places are compared once, not with each of them.
+    places = [(45.0 + step / 40_000, -3.0 + step % 97 / 400) for step in range(5000)]
+    compared = 0
+    distance = gazetteer._distance
+
+    def count(town: gazetteer.Town, place: tuple[float, float]) -> float:
+        nonlocal compared
+        compared += 1
+        return distance(town, place)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gazetteer, "_distance", count)
+        found = nearest_towns(places)
+    assert len(found) == len(places)
+    assert compared < 200 * len(places)  # 707 for each without it
+    with sqlite3.connect(gazetteer.unpack()) as database:
+        columns = ", ".join(gazetteer.Town._fields)
+        near = "latitude BETWEEN 42 AND 49 AND longitude BETWEEN -7 AND 1"
+        towns = [gazetteer.Town(*row) for row in database.execute(f"SELECT {columns} FROM town WHERE {near}")]
+    for place in places[::500]:
+        assert distance(found[place], place) == min(distance(other, place) for other in towns)
 
 
 def test_markers_say_how_precise_they_are(api: Client, alice: User) -> None:
