@@ -25,7 +25,7 @@ const CJK_LETTER = new RegExp(`[${CJK_LETTERS}]`, "u");
 const OTHER_LETTER = new RegExp(`(?![${CJK_LETTERS}])\\p{L}`, "u");
 const MIDDLE_DOT = /[\u00b7\u2022\u2027\u22c5\u30fb\uff65]/u;
 
-// Chinese, Japanese and Korean, which are written without spaces. The ranges are those of the service (people/names.py).
+// Chinese, Japanese and Korean, which are written without spaces. The ranges are those of the service (people/scripts.py).
 const CJK_TEXT =
   /^[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\u{20000}-\u{3ffff}]+$/u;
 
