@@ -154,3 +154,21 @@ def test_kind_of_date_that_a_person_has_is_not_offered_again(web: Web, alice: Us
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_text("First flight")).to_be_visible()
     web.eventually(page, lambda: ada.important_dates.count() == 2)
+
+
+def test_account_of_before_is_asked_once_for_reminders(web: Web, alice: User, elsewhere: Client) -> None:
+    elsewhere.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "none"})
+    page = web.open("/", web.context())
+    notice = page.get_by_role("region", name="Reminders")
+    expect(notice).to_contain_text("You are not reminded of imported birthdays.")
+    notice.get_by_role("button", name="No", exact=True).click()
+    expect(notice).to_have_count(0)
+    page.reload()
+    web.synced(page)
+    expect(notice).to_have_count(0)
+    # In another browser it is asked again, and the answer is the account's.
+    other = web.open("/", web.context())
+    notice = other.get_by_role("region", name="Reminders")
+    notice.get_by_role("button", name="Remind me").click()
+    expect(notice).to_have_count(0)
+    assert elsewhere.ok("GET", "/api/user/profile")["user"]["dateReminderDefault"] == "birthdays"

@@ -111,15 +111,17 @@ function contactDue({ contactReminderEnabled, contactReminderInterval, contactRe
   return addInterval(lastContact ?? createdAt.slice(0, 10), contactReminderInterval ?? 1, contactReminderIntervalUnit ?? "MONTHS");
 }
 
-// Sorts rows in the account's order of names: by given name or, in the eastern order, by surname.
-export function byName(rows: PersonRow[], settings: NameSettings): PersonRow[] {
-  const format = `${settings.nameOrder} ${settings.nameDisplayFormat}`;
+// Sorts rows in the account's order: by given name or, in the eastern order of names, by surname; by surname; as shown.
+export function byName(rows: PersonRow[], settings: NameSettings & { nameSort?: string }): PersonRow[] {
+  const { nameOrder, nameSort } = settings;
+  const format = `${nameOrder} ${settings.nameDisplayFormat} ${nameSort}`;
   for (const row of rows) {
     if (row.format === format) continue; // computed before, and the row was not replaced since
     row.format = format;
     row.name = displayName(row.parts, settings);
     const { name, surname } = row.parts;
-    const sorted = settings.nameOrder === "EASTERN" ? [surname || name, name] : [name, surname];
+    const bySurname = nameSort === "SURNAME" || nameOrder === "EASTERN";
+    const sorted = nameSort === "SHOWN" ? [row.name] : bySurname ? [surname || name, name] : [name, surname];
     row.sortKey = `${fold(sorted[0] ?? "")}\u0000${fold(sorted[1] ?? "")}\u0000${row.id}`;
   }
   return rows.sort((one, other) => (one.sortKey < other.sortKey ? -1 : 1));

@@ -50,6 +50,12 @@ export default function PreferencesPage() {
       <section class="card stack" aria-label={t("Names and dates")}>
         <SelectField label={t("Order of names")} value={user.nameOrder} options={[["WESTERN", t("Given name first")], ["EASTERN", t("Surname first")]]} onValue={(nameOrder) => void put("name-order", { nameOrder })} />
         <SelectField
+          label={t("Order of the list")}
+          value={user.nameSort}
+          options={[["GIVEN", t("Given name")], ["SURNAME", t("Surname")], ["SHOWN", t("Name")]]}
+          onValue={(nameSort) => void put("name-sort", { nameSort })}
+        />
+        <SelectField
           label={t("How names are shown")}
           value={user.nameDisplayFormat}
           options={[["FULL", t("In full")], ["NICKNAME_PREFERRED", t("Nickname and surname")], ["SHORT", t("Nickname or given name")]]}
@@ -66,6 +72,12 @@ export default function PreferencesPage() {
           value={String(user.defaultReminderLeadDays)}
           options={[...new Set([0, 1, 3, 7, 14, 30, user.defaultReminderLeadDays])].sort((one, other) => one - other).map((days) => [String(days), days ? t("{days} days before, too", { days }) : t("Only on the day")] as const)}
           onValue={(days) => void put("reminder-lead-days", { days: Number(days) })}
+        />
+        <SelectField
+          label={t("Reminders of dates that arrive from elsewhere")}
+          value={user.dateReminderDefault}
+          options={[["birthdays", t("Birthday")], ["all", t("Dates")], ["none", t("No reminder")]]}
+          onValue={(dateReminderDefault) => void put("date-reminder-default", { dateReminderDefault })}
         />
         <Check label={t("A mail with what comes in the week")} isChecked={user.weeklyDigestEnabled} onChange={(enabled) => void put("weekly-digest", { enabled, weekday: user.weeklyDigestWeekday })} />
         {user.weeklyDigestEnabled && (

@@ -1,4 +1,5 @@
 // Today: who has a day, who waits, what was not sent, what needs a decision; nothing else.
+import { useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { addDays, dayInWords, daysBetween, daysFromNow, today } from "../../i18n/days.ts";
@@ -6,6 +7,7 @@ import { t, tn } from "../../i18n/index.ts";
 import { useAll } from "../../store/records.ts";
 import { bodiesOf, type Remote, useRemote } from "../../store/remote.ts";
 import { Page } from "../../ui/Page.tsx";
+import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { AnswerButtons, answerInWords, useAnswers } from "../dates/answers.tsx";
 import { contactsDue, occurrences } from "../dates/occurrences.ts";
@@ -39,6 +41,7 @@ export default function StartPage() {
   return (
     <Page title={t("Today")}>
       <p class="soft">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</p>
+      <RemindersOffer />
       {isEmpty && (
         <section class="card stack">
           <h2>{t("Welcome")}</h2>
@@ -100,6 +103,35 @@ export default function StartPage() {
         </section>
       )}
     </Page>
+  );
+}
+
+// For accounts from before there was this preference: it is off for them until they say otherwise. Asked once.
+function RemindersOffer() {
+  const account = useAccount();
+  const key = `draft ${account.id} reminders offered`; // removed with the drafts when the account leaves this browser
+  const [isAsked, setAsked] = useState(localStorage.getItem(key) !== null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  if (isAsked || account.settings.value.dateReminderDefault !== "none") return null;
+  const answer = async (isWanted: boolean) => {
+    try {
+      if (isWanted) await connection.ask("PUT", "/api/user/date-reminder-default", { dateReminderDefault: "birthdays" });
+    } catch (error) {
+      return setProblem(problemOf(error));
+    }
+    localStorage.setItem(key, "1");
+    setAsked(true);
+    account.syncer.syncNow();
+  };
+  return (
+    <section class="banner" aria-label={t("Reminders")}>
+      <p>{t("You are not reminded of imported birthdays.")}</p>
+      <p class="row">
+        <button class="main" onClick={() => void answer(true)}>{t("Remind me")}</button>
+        <button onClick={() => void answer(false)}>{t("No")}</button>
+      </p>
+      <ProblemNote problem={problem} />
+    </section>
   );
 }
 
