@@ -19,6 +19,7 @@ from people.counts import wrong_counts
 from people.dates import schedule
 from people.dates.next_dates import next_days
 from people.dates.recurrence import local_day
+from people.fields.card_lines import name_keys
 from people.fields.related_names import related_people_on
 from people.lookup import words_of_interaction, words_of_value
 from people.models import (
@@ -35,7 +36,7 @@ from people.models import (
 )
 from people.models.account_counts import undercounted_accounts
 from people.models.person import ALWAYS, NOT_KNOWN
-from people.names import KEYED_COLUMNS, keys_of_names
+from people.names import KEYED_COLUMNS
 from people.photos.files import find_faulty_files
 
 _HINT_SAVE_AGAIN = "Saving each of these people anew, in any field of the name, writes them."
@@ -67,11 +68,11 @@ def _load_calendars(rows: Iterable[OwnedModel]) -> dict[UUID, schedule.Calendar]
 
 @invariant("people have sort or search keys that do not match their names", hint=_HINT_SAVE_AGAIN)
 def find_wrong_name_keys() -> Iterator[object]:
-    rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", *KEYED_COLUMNS)
+    rows = Person.unscoped.rows().only("owner_id", "sort_key", "search_key", "card_lines", *KEYED_COLUMNS)
     return _broken_rows(
         rows,
         lambda people: (
-            person for person in people if (bytes(person.sort_key), person.search_key) != keys_of_names(person)
+            person for person in people if (bytes(person.sort_key), person.search_key) != name_keys(person)
         ),
     )
 

@@ -104,10 +104,11 @@ def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
     return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
 
 
-def shown_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC, *, order: str, form: str) -> bytes:
-    """Bytes that sort people by display name; a phonetic name takes precedence over what it spells."""
+def shown_key(parts: NameParts, names: bytes, *, order: str, form: str) -> bytes:
+    """Bytes that sort people by display name. `names` is the sort key, whose name and surname take precedence."""
     folded = [part and fold(part) for part in parts]
-    spelled = (phonetic[0] and fold(phonetic[0]), phonetic[1] and fold(phonetic[1]))
+    name, _, surname = names.decode(errors="ignore").partition("\x00")
+    spelled = (name, surname)
     return display_name(folded, order=order, form=form, phonetic=spelled).encode()
 
 
@@ -140,8 +141,12 @@ def search_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> str:
     return "\n".join(dict.fromkeys(fold_letters(text) for text in joined if text))
 
 
-def keys_of_names(row: Any) -> tuple[bytes, str]:
-    """The sort key and the search key of a row with the attributes KEYED_COLUMNS."""
+def keys_of_names(row: Any, sort_as: Phonetic = _NO_PHONETIC) -> tuple[bytes, str]:
+    """The sort key and the search key of a row with the attributes KEYED_COLUMNS.
+
+    `sort_as` is what name and surname are sorted as where there is no phonetic one.
+    """
     parts = NameParts(*(getattr(row, column) for column in COLUMNS))
     phonetic = (row.phonetic_name, row.phonetic_surname)
-    return sort_key(parts, phonetic), search_key(parts, phonetic)
+    spelled = (row.phonetic_name or sort_as[0], row.phonetic_surname or sort_as[1])
+    return sort_key(parts, spelled), search_key(parts, phonetic)

@@ -19,7 +19,7 @@ from people.contents.contact import LocalContact, create_from_cards, load_local_
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
 from people.importing.groups import join_awaiting_groups
-from people.importing.matches import person_sort_key
+from people.importing.matches import person_sort_keys
 from people.models import Person
 from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card, without_photo
@@ -52,7 +52,7 @@ class CardMatcher:
         self.linked_ids = context.linked_people
         active = Person.objects.owned_by(owner).active()
         uids = {spelling for new in batch if new.card.uid for spelling in uid_spellings(new.card.uid)}
-        names = {person_sort_key(new.card) for new in batch}
+        names = {key for new in batch for key in person_sort_keys(new.card)}
         # A person whose card is missing can be matched, too: its href may have changed.
         moved = [row.pk for row in (missing or {}).values() if row.kind == "mapping"]
         mapped = Mapping.objects.owned_by(owner).exclude(remote_raw="").exclude(pk__in=moved).values("person_id")
@@ -78,7 +78,8 @@ class CardMatcher:
                 return person_id
         # Photos are not compared: the server may have re-encoded them.
         remote = {**remote_fields(new.card), "photo": None}
-        for contact in self.namesakes.get(person_sort_key(new.card), ())[:_MAX_NAMESAKES_PER_CARD]:
+        namesakes = [contact for key in sorted(person_sort_keys(new.card)) for contact in self.namesakes.get(key, ())]
+        for contact in namesakes[:_MAX_NAMESAKES_PER_CARD]:
             local = {**contact.fields, "photo": None}
             if contact.person.pk not in self.linked_ids and _is_same_contact(local, remote):
                 self.linked_ids.add(contact.person.pk)

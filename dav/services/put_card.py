@@ -1,6 +1,6 @@
 """A device puts the card of a person: it makes one, or changes one (docs/dav.md)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
@@ -36,7 +36,7 @@ from people.contents.contact import create_from_cards, load_local_contact, load_
 from people.contents.fields import remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
 from people.importing.groups import awaiting_groups, forget_awaited
-from people.importing.matches import name_key
+from people.importing.matches import person_sort_keys
 from people.models import AwaitedMember, Group, Person
 from people.services.groups import put_members
 from people.services.people import restore_person
@@ -205,16 +205,19 @@ def _find_matches(put: CardWrite, sent: PutCard) -> _Matches:
     """In one statement: of most new cards the account has nothing."""
     uid = str(sent.uid)
     found = _matches.rows(
-        owner_id=put.owner.pk, uids=sorted(uid_spellings(uid)), uid_key=uid_key(uid), sort_key=name_key(sent.card)
+        owner_id=put.owner.pk,
+        uids=sorted(uid_spellings(uid)),
+        uid_key=uid_key(uid),
+        sort_keys=sorted(person_sort_keys(sent.card)),
     )
     return _Matches(*map(bool, found[0]))
 
 
 @compiled_query
-def _matches(owner_id: UUID, uids: Sequence[str], uid_key: str, sort_key: bytes) -> Rows:
+def _matches(owner_id: UUID, uids: Sequence[str], uid_key: str, sort_keys: Sequence[bytes]) -> Rows:
     people = Person.objects.owned_by(owner_id)
     by_uid = Exists(people.filter(uid__in=uids)) | Exists(_group_cards(owner_id, uids))
-    by_name = Exists(people.active().filter(sort_key=sort_key))
+    by_name = Exists(people.active().filter(sort_key__in=sort_keys))
     by_groups = Exists(AwaitedMember.objects.owned_by(owner_id).filter(uid_key=uid_key))
     # An account whose device writes has a book.
     book = Book.objects.owned_by(owner_id).annotate(by_uid=by_uid, by_name=by_name, by_groups=by_groups)
@@ -243,7 +246,7 @@ def _group_cards(owner_id: UUID, uids: Sequence[str]) -> BookCardQuerySet:
 def _find_same(put: CardWrite, sent: PutCard) -> Person | None:
     """An active person with the content of the card. Photos are not compared: programs encode them anew."""
     remote = {**remote_fields(sent.card), "photo": None}
-    for contact in load_local_contacts(put.owner, _namesakes(put, name_key(sent.card))).values():
+    for contact in load_local_contacts(put.owner, _namesakes(put, person_sort_keys(sent.card))).values():
         sides = Sides({**contact.fields, "photo": None}, remote)
         merged = merge(NO_BASES, sides)
         if not merged.conflicts and merged.target == sides:
@@ -251,8 +254,8 @@ def _find_same(put: CardWrite, sent: PutCard) -> Person | None:
     return None
 
 
-def _namesakes(put: CardWrite, sort_key: bytes) -> list[UUID]:
+def _namesakes(put: CardWrite, sort_keys: Collection[bytes]) -> list[UUID]:
     """The active people of this name whom the device gets, up to _MAX_NAMESAKES."""
     rows = BookCard.objects.owned_by(put.owner).in_book().filter(is_group=False)
-    rows = rows.filter(person__sort_key=sort_key, person__deleted_at=None)
+    rows = rows.filter(person__sort_key__in=sort_keys, person__deleted_at=None)
     return list(only_selected(put.device, rows).order_by("id").values_list("person_id", flat=True)[:_MAX_NAMESAKES])

@@ -10,6 +10,7 @@ from typing import Any, Final
 from contacts_project.kernel.json import JsonMapping
 from people.field_table import MAX_ENTRIES, OTHER
 from people.models import Person
+from people.names import keys_of_names
 from people.vcard import Card, CardLine, values
 from people.vcard.content_lines import ContentLine, parse_line
 from people.vcard.labels import read_type
@@ -17,8 +18,16 @@ from people.vcard.line_merge import missing_lines, text_without_group
 from people.vcard.line_updates.state import COMPANION_PROPERTIES
 from people.vcard.parser import GENERATED_PROPERTIES
 from people.vcard.readers import group_labels, has_reader
+from people.vcard.sort_names import sort_names
 
 Line = Mapping[str, Any]
+
+
+def name_keys(person: Person) -> tuple[bytes, str]:
+    """The sort key and the search key of a person, whose card may say what its name is sorted as."""
+    kept = ((line["line"], bool(line.get("fields"))) for line in person.card_lines)
+    return keys_of_names(person, sort_names(kept, person.name, person.surname))
+
 
 MAX_VALUE: Final = 1000
 _MAX_NAME: Final = 100

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
 
 from accounts.models import User
 from contacts_project.kernel.ids import parse_id
@@ -26,6 +27,7 @@ from people.phone_numbers import phone_keys
 from people.vcard import Card, CardDate, CardResult
 from people.vcard.card import uid_key, uid_spellings
 from people.vcard.merge import merge_cards
+from people.vcard.sort_names import sort_names
 
 #: The kind and the key of a LookupKey.
 ContactKey = tuple[int, str]
@@ -120,9 +122,12 @@ def name_key(card: Card) -> bytes:
     return sort_key(NameParts(card.name, card.surname))
 
 
-def person_sort_key(card: Card) -> bytes:
-    """The sort key that a person with the names of this card has, phonetic names included."""
-    return sort_key(NameParts(card.name, card.surname), (card.phonetic_name, card.phonetic_surname))
+def person_sort_keys(card: Card) -> set[bytes]:
+    """The sort keys that a person of this card may have: as written, with phonetic names, with what it is sorted as."""
+    names, phonetic = NameParts(card.name, card.surname), (card.phonetic_name, card.phonetic_surname)
+    given, family = sort_names(((line.text, bool(line.fields)) for line in card.lines), card.name, card.surname)
+    spelled = (phonetic[0] or given, phonetic[1] or family)
+    return {name_key(card), sort_key(names, phonetic), sort_key(names, spelled)}
 
 
 def contact_keys(card: Card) -> list[ContactKey]:
@@ -257,9 +262,7 @@ class Candidates:
         uids = {spelling for item in items if item.card.uid for spelling in uid_spellings(item.card.uid)}
         names = {item.name_key for item in items}
         keys = {key for item in items for _, key in item.contact_keys}
-        keyless = {
-            key for item in items if not item.contact_keys for key in (item.name_key, person_sort_key(item.card))
-        }
+        keyless = {key for item in items if not item.contact_keys for key in person_sort_keys(item.card)}
         active = Person.objects.owned_by(self.owner).active()
         # Two index scans instead of a join: without fresh statistics PostgreSQL would read every person for the join.
         rows = LookupKey.objects.filter(owner=self.owner, kind__in=(LookupKey.EMAIL, LookupKey.PHONE), key__in=keys)
@@ -269,10 +272,11 @@ class Candidates:
         by_uid = (active.filter(uid__in=uids), active.filter(pk__in=exported)) if uids else ()
         for found in by_uid:
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}
-        # People found by UID are not read again. The sort key of a person with a phonetic name is made from that name,
-        # so such people cannot be found by the key of the written name and are all compared.
-        may_match = Q(sort_key__in=names) | Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False)
-        namesakes = active.filter(may_match, pk__in=shared - people.keys())
+        # People found by UID are not read again. The sort key of a person with a phonetic name, or whose card says what
+        # it is sorted as, is made from that, so such people cannot be found by the written name and are all compared.
+        spelled = Q(phonetic_name__isnull=False) | Q(phonetic_surname__isnull=False) | Q(kept__icontains="SORT-")
+        candidates = active.alias(kept=Cast("card_lines", TextField()))
+        namesakes = candidates.filter(Q(sort_key__in=names) | spelled, pk__in=shared - people.keys())
         nameless = active.filter(sort_key__in=keyless).exclude(pk__in=people)
         for found in (namesakes, nameless):
             people |= {person.pk: person for person in found.order_by("id")[:_MAX_CANDIDATES]}

@@ -118,10 +118,9 @@ def _in_order(people: QuerySet[Person], order: Order) -> QuerySet[Person]:
 def _sort_by_shown_name(owner: User, people: QuerySet[Person], order: Order) -> list[str]:
     """The ids, as IdHex, in the order of display names, which no database folds as `fold` does."""
     name_order, form = owner.name_order, owner.name_display_format
-    columns = people.order_by().filter(_HAS_MORE_NAMES).values_list(IdHex("pk"), *COLUMNS, *PHONETIC_COLUMNS)
+    columns = people.order_by().filter(_HAS_MORE_NAMES).values_list(IdHex("pk"), *COLUMNS, "sort_key")
     keys = {
-        key: shown_key(NameParts(*parts), (name, surname), order=name_order, form=form)
-        for key, *parts, name, surname in columns
+        key: shown_key(NameParts(*parts), bytes(names), order=name_order, form=form) for key, *parts, names in columns
     }
     key_of = build_shown_key(name_order, form)
     # In name order, which the sort keeps where display names are the same.

@@ -19,14 +19,14 @@ from people import field_table
 from people.dates import schedule
 from people.entries import ENTRY_KEYS, identify_entries
 from people.extensions import EXTENSIONS
-from people.fields.card_lines import more_of
+from people.fields.card_lines import more_of, name_keys
 from people.fields.cards import remove_lines
 from people.fields.related_names import replace_related_names
 from people.geocoding import enqueue_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, keys_of_change, replace_keys
 from people.models import Person, RelationshipType
 from people.models.person import NOT_KNOWN
-from people.names import KEYED_COLUMNS, keys_of_names
+from people.names import KEYED_COLUMNS
 from people.services.group_rules import RULED_COLUMNS, write_rules
 from people.services.person_rows import check_active, replace_dates, replace_groups_and_values
 from people.services.plan_limits import check_plan
@@ -202,7 +202,7 @@ class PersonWriter:
 
     def _derive_columns(self, person: Person, columns: set[str]) -> None:
         """Compute the columns that depend on the changed `columns`, and add their names to the set."""
-        if not columns.isdisjoint(KEYED_COLUMNS):
+        if not columns.isdisjoint((*KEYED_COLUMNS, "card_lines")):
             set_name_keys(person)
             columns |= {"sort_key", "search_key"}
         if "card_lines" in columns:
@@ -312,4 +312,4 @@ def _is_unchanged(entries: Sequence[JsonMapping], stored: Sequence[JsonMapping],
 
 def set_name_keys(person: Person) -> None:
     """Compute the columns by which people are sorted and searched by name."""
-    person.sort_key, person.search_key = keys_of_names(person)
+    person.sort_key, person.search_key = name_keys(person)

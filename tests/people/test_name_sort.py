@@ -1,14 +1,18 @@
 """The order of names of GET /api/people: the account's preference, `sort=surname`, phonetic names, pages."""
 
 import random
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
 
 from accounts.models import User
 from accounts.vocabularies import NameDisplayFormat, NameOrder
 from contacts_project.kernel.text_forms import fold
+from people.invariants import find_wrong_name_keys
 from people.models import Person
 from people.names import (
     EASTERN,
@@ -22,6 +26,7 @@ from people.names import (
     sort_key,
 )
 from tests.client import Client
+from tests.people.importing.uploads import import_vcards, vcard
 
 pytestmark = pytest.mark.django_db
 
@@ -210,7 +215,8 @@ def test_unknown_orders_are_refused(api: Client, value: object) -> None:
 def test_key_of_a_plain_name_is_the_same_from_its_sort_key(order: str, form: str) -> None:
     for body in PEOPLE:
         names = NameParts(body["name"], body.get("surname"))
-        assert build_shown_key(order, form)(sort_key(names)) == shown_key(names, order=order, form=form)
+        key = sort_key(names)
+        assert build_shown_key(order, form)(key) == shown_key(names, key, order=order, form=form)
 
 
 @pytest.mark.parametrize(
@@ -226,4 +232,84 @@ def test_key_of_a_plain_name_is_the_same_from_its_sort_key(order: str, form: str
     ],
 )
 def test_phonetic_keys(names: NameParts, phonetic: Any, order: str, form: str, expected: str) -> None:
-    assert shown_key(names, phonetic, order=order, form=form).decode() == expected
+    assert shown_key(names, sort_key(names, phonetic), order=order, form=form).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "key"),
+    [
+        (['N;SORT-AS="Harten,Rene":van der Harten;Rene;J.;Sir;'], b"rene\x00harten"),
+        (["N;SORT-AS=Harten:van der Harten;Rene;;;"], b"rene\x00harten"),
+        (['N;sort-as="Harten,Rain":van der Harten;Rene;;;', "SORT-STRING:Other"], b"rain\x00harten"),
+        (["N:van der Harten;Rene;;;", "SORT-STRING:Härten"], b"rene\x00harten"),
+        (["N:van der Harten;Rene;;;", "SORT-STRING:"], b"rene\x00van der harten"),
+        (["N:van der Harten;Rene;;;", "SORT-STRING:Harten", "X-PHONETIC-LAST-NAME:Hart"], b"rene\x00hart"),
+        (['N;SORT-AS="Harten,Rain":van der Harten;Rene;;;', "X-PHONETIC-LAST-NAME:Hart"], b"rain\x00hart"),
+        (["N:van der Harten;Rene;;;", 'ORG;SORT-AS="Acme":The Acme'], b"rene\x00van der harten"),
+    ],
+)
+def test_a_card_says_what_a_name_is_sorted_as(api: Client, alice: User, lines: list[str], key: bytes) -> None:
+    assert import_vcards(api, vcard(*lines, "FN:Rene", version="4.0"))["imported"] == 1
+    person = Person.objects.owned_by(alice).get()
+    assert (person.name, person.surname) == ("Rene", "van der Harten")
+    assert bytes(person.sort_key) == key
+    api.ok("PUT", f"/api/people/{person.pk}", {"notes": "Met"})
+    person.refresh_from_db()
+    assert bytes(person.sort_key) == key
+    assert list(find_wrong_name_keys()) == []
+
+
+def test_a_new_name_is_not_sorted_as_the_former_one(api: Client, alice: User) -> None:
+    import_vcards(api, vcard('N;SORT-AS="Harten,Rain":van der Harten;Rene;;;', "FN:Rene", version="4.0"))
+    person = Person.objects.owned_by(alice).get()
+    for body, key in (
+        ({"surname": "Boer"}, b"rain\x00boer"),
+        ({"name": "Ada"}, b"ada\x00boer"),
+        ({"name": "Rene", "surname": "van der Harten"}, b"rain\x00harten"),
+        ({"surname": None}, b"rain\x00"),
+    ):
+        api.ok("PUT", f"/api/people/{person.pk}", body)
+        person.refresh_from_db()
+        assert bytes(person.sort_key) == key
+
+
+def test_people_whose_card_says_what_they_are_sorted_as_are_found_by_imports(api: Client, alice: User) -> None:
+    written, sorted_as = "N:van der Harten;Rene;;;", "N;SORT-AS=Harten:van der Harten;Rene;;;"
+    for first, second in ((sorted_as, written), (written, sorted_as), (sorted_as, sorted_as)):
+        import_vcards(api, vcard(first, "FN:Rene", "EMAIL:rene@example.org", version="4.0"))
+        import_vcards(api, vcard(second, "FN:Rene", "EMAIL:rene@example.org", "TEL:+31 20 123", version="4.0"))
+        assert len(Person.objects.owned_by(alice)) == 1
+        import_vcards(api, vcard(second, "FN:Rene", version="4.0"))
+        Person.objects.owned_by(alice).delete()
+
+
+def test_the_list_is_sorted_as_cards_say(api: Client) -> None:
+    harten = vcard("N;SORT-AS=Harten:van der Harten;Rene;J.;;", "FN:Rene J. van der Harten", version="4.0")
+    for card in (vcard("N:Cramer;Eva;;;", "FN:Eva Cramer"), harten, vcard("N:Smit;Bo;;;", "FN:Bo Smit")):
+        import_vcards(api, card)
+    set_order(api, nameSort="SURNAME")
+    assert [person["surname"] for person in api.ok("GET", "/api/people")["people"]] == [
+        "Cramer",
+        "van der Harten",
+        "Smit",
+    ]
+    set_order(api, nameSort="SHOWN", nameOrder="EASTERN")
+    assert [person["surname"] for person in api.ok("GET", "/api/people")["people"]] == [
+        "Cramer",
+        "van der Harten",
+        "Smit",
+    ]
+
+
+def test_migration_brings_keys_of_earlier_versions_up_to_date(api: Client, alice: User) -> None:
+    import_vcards(api, vcard('N;SORT-AS="Harten,Rain":van der Harten;Rene;;;', "FN:Rene", version="4.0"))
+    import_vcards(api, vcard("N:Doe;Eva;;;", "FN:Eva"))
+    key = b"rene\x00van der harten"
+    Person.objects.owned_by(alice).filter(name="Rene").update(sort_key=key)
+    migration = import_module("people.migrations.0005_sort_names_of_cards")
+    migration.update_keys(apps, connection.schema_editor())
+    assert {bytes(found) for found in Person.objects.owned_by(alice).values_list("sort_key", flat=True)} == {
+        b"rain\x00harten",
+        b"eva\x00doe",
+    }
+    assert list(find_wrong_name_keys()) == []
