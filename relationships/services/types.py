@@ -9,6 +9,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef
+from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.errors import NO_SUCH_RECORD, DomainError, FieldError
@@ -340,9 +341,10 @@ def translate_types(owner_id: UUID, language: str) -> None:
         for row in RelationshipType.objects.owned_by(owner_id).filter(name__in=defaults)
         if row.label in defaults[row.name] and row.label != defaults[row.name][column]
     ]
+    now = timezone.now()
     for row in rows:
-        row.label = defaults[row.name][column]
-    RelationshipType.objects.bulk_update(rows, ["label"])
+        row.label, row.updated_at = defaults[row.name][column], now
+    RelationshipType.objects.bulk_update(rows, ["label", "updated_at"])
     _mark_inverses(rows)
 
 

@@ -67,6 +67,8 @@ def test_types_follow_the_account_s_language_in_one_write(api: Client, alice: Us
     assert {record["name"] for record in records if record} == (
         found.keys() - {own["relationshipType"]["name"], "PARTNER"}
     )
+    friend = next(record for record in records if record and record["name"] == "FRIEND")
+    assert friend["updatedAt"] > rows["FRIEND"]["updatedAt"]
     restored = api.ok("POST", f"/api/relationship-types/{rows['ACQUAINTANCE']['id']}/restore")["relationshipType"]
     assert restored["label"] == "Bekannte"
 
