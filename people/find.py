@@ -45,9 +45,10 @@ MAX_QUERY_LENGTH: Final = 200
 MIN_NUMBER_DIGITS: Final = 4
 # Each term adds branches to the statement.
 _MAX_TERMS: Final = 8
-# Punctuation says nothing in a number; an @ makes an address of it.
-_DIGITS = re.compile(r"(?:[^\w@]|[\d_])+")
-_WITH_EXTENSION = re.compile(rf"[\d\s()+./\u2010-\u2013-]+(?:{EXTENSION.pattern})[a-z.:=\s]*\d+\s*", re.IGNORECASE)
+_PHONE = re.compile(r"[\d\s()+./\u2010-\u2013-]+")
+# Any punctuation says nothing in a whole number. In few digits it does: 12:30 is a time. An @ makes an address.
+_WHOLE_PHONE, _MIN_WHOLE_DIGITS = re.compile(r"(?:[^\w@]|[\d_])+"), 7
+_WITH_EXTENSION = re.compile(rf"{_PHONE.pattern}(?:{EXTENSION.pattern})[a-z.:=\s]*\d+\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,8 @@ def parse_number(text: str) -> Term | None:
     if _WITH_EXTENSION.fullmatch(plain) and (bare := numbers_without_extension(plain)):
         return Term(digits=(*phone_keys(plain), *bare))
     digits: tuple[str, ...] = ()
-    if _DIGITS.fullmatch(plain):
+    is_whole = sum(map(str.isdecimal, plain)) >= _MIN_WHOLE_DIGITS
+    if (_WHOLE_PHONE if is_whole else _PHONE).fullmatch(plain):
         digits = _digit_variants(plain)
     elif ends_in_word(plain):
         digits = phone_keys(plain)

@@ -149,6 +149,16 @@ def test_an_excerpt_shows_the_place(
     assert list(find_violations("look-up keys")) == []
 
 
+def test_a_time_is_no_number(api: Client) -> None:
+    create_person(api, "Ada", notes="Lunch at 12:30")
+    create_person(api, "Bob", phoneNumbers=[{"number": "+49 170 1111230"}])
+    assert [(row["person"]["displayName"], row["excerpt"]) for row in results(api, "12:30")] == [
+        ("Ada", "Lunch at 12:30")
+    ]
+    assert search(api, "12:30") == []
+    assert found_names(api, "1230") == search(api, "1230") == ["Bob"]
+
+
 def check_excerpt(excerpt: str | None, part: str | None, texts: list[str]) -> None:
     if part is None or excerpt is None:
         assert excerpt == part
