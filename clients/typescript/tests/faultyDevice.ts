@@ -13,6 +13,7 @@ export class FaultyDevice {
   readonly disk = new MemoryStore();
   readonly requests: string[] = []; // method and path of each that was sent, in order
   outcome: (request: Request) => Outcome = () => "ok";
+  isKilledAtWrite: () => boolean = () => false; // before a write of its store, while it syncs
   token: string;
   #program!: Program;
 
@@ -38,6 +39,7 @@ export class FaultyDevice {
       await Promise.race([this.copy[work](), this.#program.end]);
     } finally {
       this.outcome = () => "ok";
+      this.isKilledAtWrite = () => false;
     }
   }
 
@@ -76,7 +78,7 @@ class Program {
     this.end.catch(() => undefined);
     const send = (request: Request) => this.#unlessKilled(() => this.#send(device, request));
     const connection = new Connection(BASE, device.token, retryingFetch(send, 3, async () => undefined));
-    this.copy = new Copy(this.#storeOn(device.disk), connection);
+    this.copy = new Copy(this.#storeOf(device), connection);
   }
 
   kill(): void {
@@ -105,12 +107,16 @@ class Program {
     return this.#unlessKilled(() => Promise.reject(new TypeError("the tunnel")));
   }
 
-  #storeOn(disk: MemoryStore): Store {
+  #storeOf(device: FaultyDevice): Store {
+    const { disk } = device;
     return {
       get: <T extends keyof Rows>(table: T, key: string) => this.#unlessKilled(() => disk.get(table, key)),
       many: <T extends keyof Rows>(table: T, keys: string[]) => this.#unlessKilled(() => disk.many(table, keys)),
       all: <T extends keyof Rows>(table: T, selection?: Selection) => this.#unlessKilled(() => disk.all(table, selection)),
-      write: (changes: Change[]) => this.#unlessKilled(() => disk.write(changes)),
+      write: (changes: Change[]) => {
+        if (device.isKilledAtWrite()) this.kill();
+        return this.#unlessKilled(() => disk.write(changes));
+      },
     };
   }
 }
