@@ -37,7 +37,7 @@ def test_dead_people_have_a_memorial_and_no_birthday(api: Client, ada: Person, c
         ("MEMORIAL", None),
     ]
     events = api.ok("GET", "/api/upcoming?days=70")["events"]
-    assert {event["title"]: event["turns"] for event in events} == {"BIRTHDAY": None, "MEMORIAL": 6}
+    assert {event["title"]: event["turns"] for event in events} == {"Birthday": None, "Memorial day": 6}
     call_command("deliver_reminders", "--now", "2026-05-04T09:00:00Z")
     assert [delivery.notice.content.get("type") for delivery in channel.sent] == ["MEMORIAL"]
     api.ok("PUT", path, {"deathday": None})

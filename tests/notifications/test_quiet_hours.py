@@ -99,7 +99,7 @@ def test_delivery_is_checked_again_at_the_end_of_quiet_hours(
     assert len(api.ok("get", "/api/reminders/upcoming?days=1")["reminders"]) == 2
     api.ok("put", f"/api/people/{ada.pk}", {"name": "Ada", "deathday": "2026-03-10"})
     found = api.ok("get", "/api/reminders/upcoming?days=1")["reminders"]
-    assert {entry["title"]: entry["reason"] for entry in found} == {"Met": None, None: "deceased"}
+    assert {entry["title"]: entry["reason"] for entry in found} == {"Met": None, "Birthday": "deceased"}
     run("2026-03-11T07:00:00Z")
     assert [sent.notice.content["title"] for sent in channel.sent] == ["Met"]
 
