@@ -20,7 +20,9 @@ _TRUE_WORDS = frozenset({"1", "true", "yes"})
 _NO_BASE64 = define_text("photo_not_base64", "the photo is not valid base64; the line is kept as it is")
 _NO_COORDINATES = define_text("geo_without_coordinates", "GEO holds no coordinates; the line is kept as it is")
 _GEO_VALUE = re.compile(
-    r"(?:geo:)?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?) ?[,;] ?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?)(?:[;,?].*)?",
+    # Not "48,2;16,3", whose decimal commas would make it another place.
+    r"(?:geo:)?(?![^,;]*,[^,;]*; ?[^,;]*,[^,;]*$)"
+    r"([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?) ?[,;] ?([+-]?[0-9]{1,3}(?:[.][0-9]{0,30})?)(?:[;,?].*)?",
     re.IGNORECASE,
 )
 _URI_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30}):(.*)", re.DOTALL)

@@ -160,7 +160,7 @@ def test_places(line: str) -> None:
     )
 
 
-@pytest.mark.parametrize("value", ["geo:91,0", "geo:0,181", "nan;1", "1_0;2", "here", "1"])
+@pytest.mark.parametrize("value", ["geo:91,0", "geo:0,181", "48,2;16,3", "48,2; 16,3", "nan;1", "1_0;2", "here", "1"])
 def test_invalid_coordinates_are_kept_verbatim(value: str) -> None:
     result = read_result("FN:Ada", f"GEO:{value}")
     assert result.card
