@@ -90,7 +90,7 @@ class Credentials:
         return bool(token.group_cards) if token.group_cards is not None else is_of_apple(self.user_agent)
 
 
-# Contacts of iOS and of the Mac, and the services that add an account or sync it (shared/dav-clients.md, 1.2).
+# Contacts of iOS and of the Mac, and the services that add an account or sync it.
 _APPLE_PROGRAMS = re.compile(
     r"^(?:iOS|iPadOS|macOS|Mac OS X|Mac\+OS\+X|watchOS|visionOS)/|\b(?:accountsd|dataaccessd|AddressBook(?:Core)?|"
     r"AddressBookSourceSync|CalendarAgent|remindd)/"

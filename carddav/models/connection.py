@@ -35,7 +35,7 @@ class ImportMode(Vocabulary):
 
 
 class NameFormat(Vocabulary):
-    """The form of FN (people.vcard.Card.format_name)."""
+    """The form of FN (people.vcard.card.Card.format_name)."""
 
     FULL = "FULL"
     FIRST_LAST = "FIRST_LAST"

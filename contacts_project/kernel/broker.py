@@ -6,7 +6,7 @@ kill -9. As with any broker here, the state of deferred work is in rows of the a
 kombu keeps exchanges and bindings in memory; each message is a row. A consumer claims a message by writing its process
 identity into `owner`, and deletes the row when the message is acknowledged. The claims of a dead owner are released, so
 that kill -9 loses no message. All processes must run on one machine. Celery's remote control, events, gossip and mingle
-need broadcast, which this transport does not support: see `worker_arguments`.
+need broadcast, which this transport does not support: `processes/background.py` starts workers without them.
 """
 
 import json
