@@ -136,6 +136,8 @@ def test_another_account_has_a_copy_of_its_own_and_that_of_the_former_is_closed(
     web.sign_in(context, ben)
     context.set_offline(False)
     come_back(page)
+    # The page is loaded anew for the other account: a click before that leads nowhere.
+    expect(page.get_by_role("link", name="Ben", exact=True)).to_be_visible()
     page.get_by_role("link", name="People").first.click()
     expect(page.get_by_text("Bens-friend")).to_be_visible()
     expect(page.get_by_text("Ada")).to_have_count(0)
