@@ -24,8 +24,9 @@ from people.api.person_serializer import PersonChangeSerializer, PersonSerialize
 from people.counts import DUPLICATES, remember_search
 from people.duplicates.finder import find_duplicates, find_groups
 from people.merging.fields import OVERRIDABLE_COLUMNS
-from people.merging.merge import MergeUndoneError, list_merges, merge_people, undo_merge
+from people.merging.merge import list_merges, merge_people
 from people.merging.related_rows import UndoConflictError
+from people.merging.undo import MergeUndoneError, undo_merge
 from people.models import MergeRecord, Person
 from people.projection.people import represent_people, represent_person
 from people.services.dismissals import dismiss_pair

@@ -2,8 +2,8 @@
 
 from contacts_project.kernel.api.errors import Failure
 from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError
-from people.merging.merge import MergeUndoneError
 from people.merging.related_rows import UndoConflictError
+from people.merging.undo import MergeUndoneError
 from people.models.account_counts import StorageLimitError
 
 FAILURES: dict[type[Exception], Failure] = {

@@ -11,7 +11,7 @@ from contacts_project.kernel.database.expressions import IdHex, text_value
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.models import OwnedQuerySet
-from people.merging.merge import UndoConflictError
+from people.merging.related_rows import UndoConflictError
 from people.models import Person
 from relationships.models import AnsweredSuggestion, Relationship, RelationshipQuerySet, is_in_order
 

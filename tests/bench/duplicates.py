@@ -14,7 +14,8 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.duplicates.finder import find_duplicates, find_groups
-from people.merging.merge import merge_people, undo_merge
+from people.merging.merge import merge_people
+from people.merging.undo import undo_merge
 from people.models import Person
 from people.services.person_writer import create_person
 from tests.bench.figures import Figure, SharedData, figure, query_count
