@@ -15,12 +15,12 @@ from contacts_project.kernel.invariants import invariant, iterate_chunks, iterat
 from contacts_project.kernel.ownership.account_lock import still_broken
 from contacts_project.kernel.ownership.models import OwnedModel
 from people import lookup
+from people.cards.card_lines import name_keys
+from people.cards.related_names import related_people_on
 from people.counts import wrong_counts
 from people.dates import schedule
 from people.dates.next_dates import next_days
 from people.dates.recurrence import local_day
-from people.fields.card_lines import name_keys
-from people.fields.related_names import related_people_on
 from people.lookup import words_of_interaction, words_of_value
 from people.models import (
     CustomFieldValue,

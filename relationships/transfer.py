@@ -12,7 +12,7 @@ from contacts_project.kernel.api.fields import ColorField, StrictBooleanField, S
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.json import Json, JsonObject
 from contacts_project.kernel.texts import define_text
-from people.fields.related_names import MAX_NAME
+from people.cards.related_names import MAX_NAME
 from people.models import Person, RelationshipType
 from people.transfer.sections import TWO_PEOPLE_MISSING
 from relationships.api.serializers import PartialDateField, TypeNameField

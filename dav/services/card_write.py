@@ -22,8 +22,8 @@ from dav.services.history import record_replaced
 from dav.services.refusals import forget_refusal, record_refusal
 from dav.xml import card as card_name
 from dav.xml import href
+from people.cards.card_lines import with_unmapped_lines
 from people.contents.contact import LocalContact, build_contact, load_local_contact, write_fields
-from people.fields.card_lines import with_unmapped_lines
 from people.models import Person
 from people.photos.files import confirm_upload, delete_files
 from people.services.person_writer import PersonWriter

@@ -14,13 +14,13 @@ from accounts.models import User
 from contacts_project.kernel.database.compiled_queries import Rows, compiled_query
 from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from people.cards.card_lines import with_unmapped_lines
+from people.cards.converter import card_of, put_card
 from people.contents.fields import LISTS, SCALARS, Fields, card_date, column_value, local_fields
 from people.contents.groups import CategoryGroups
 from people.dates import schedule
 from people.entries import date_entry, pair_entries
 from people.field_table import CARD_DATE_KEYS, DATE_KEYS, MAX_ENTRIES
-from people.fields.card_lines import with_unmapped_lines
-from people.fields.cards import card_of, put_card
 from people.models import ImportantDate, Membership, Person
 from people.models.groups import group_key
 from people.photos.files import confirm_upload, delete_files, read_photo

@@ -12,10 +12,10 @@ from uuid import UUID
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
+from people.cards.converter import put_card
 from people.contents.groups import CategoryGroups
 from people.dates import schedule
 from people.field_table import CARD_DATE_KEYS
-from people.fields.cards import put_card
 from people.importing.groups import awaiting_groups, forget_awaited
 from people.importing.log import ImportLog
 from people.importing.matches import Candidates, DryRunState, Item, PersonMatch

@@ -8,9 +8,9 @@ from uuid import UUID
 from contacts_project.kernel.errors import FieldError
 from contacts_project.kernel.texts import define_text
 from people import field_table
+from people.cards.converter import SCALARS as CARD_FIELDS
 from people.entries import ENTRY_KEYS, pair_entries
 from people.field_table import MAX_ENTRIES, REMINDER_DEFAULTS, Merge
-from people.fields.cards import SCALARS as CARD_FIELDS
 from people.models import Person
 from people.names import COLUMNS as NAME_COLUMNS
 from people.services.group_rules import RULED_COLUMNS, drop_removed_source

@@ -1,5 +1,5 @@
 """Brings the sort keys of people whose card says what its name is sorted as (SORT-AS, SORT-STRING) up to what
-people.fields.card_lines makes of them now."""
+people.cards.card_lines makes of them now."""
 
 from django.db import migrations, transaction
 from django.db.models import TextField

@@ -65,7 +65,7 @@ class CustomFieldValue(OwnedModel):
 
 
 class RelatedName(models.Model):
-    """A related name on a person's card; the person is the `type_name` of the named one (people.fields.related_names).
+    """A related name on a person's card; the person is the `type_name` of the named one (people.cards.related_names).
 
     That module derives these rows from Person.card_lines and updates them together. A row keeps its id as long as a
     line contains the name.

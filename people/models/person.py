@@ -132,8 +132,8 @@ class Person(CountedModel, TrashModel):
 
     `card_lines` are the properties of the vCard from which the person was created, in order: the unfolded `line`, the
     `fields` that it fills (none if no field holds it), and the `id` of the entry or date that holds it. They are not in
-    responses; people.fields.cards builds cards from them. `more` lists the properties that no field holds
-    (people.fields.card_lines), and is written together with them.
+    responses; people.cards.converter builds cards from them. `more` lists the properties that no field holds
+    (people.cards.card_lines), and is written together with them.
 
     Nobody is reminded of a `quiet` person, or shown it unasked (people.mentions).
     """

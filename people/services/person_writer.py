@@ -16,12 +16,12 @@ from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.ownership.client_ids import claim_ids
 from people import field_table
+from people.cards.card_lines import more_of, name_keys
+from people.cards.converter import remove_lines
+from people.cards.related_names import replace_related_names
 from people.dates import schedule
 from people.entries import ENTRY_KEYS, identify_entries
 from people.extensions import EXTENSIONS
-from people.fields.card_lines import more_of, name_keys
-from people.fields.cards import remove_lines
-from people.fields.related_names import replace_related_names
 from people.geocoding import enqueue_addresses
 from people.lookup import KEY_COLUMNS, Keys, keys_of, keys_of_change, replace_keys
 from people.models import Person, RelationshipType

@@ -24,11 +24,11 @@ from contacts_project.kernel.texts import Text, define_text
 from people import field_table
 from people.api.person_entries import ImportantDateSerializer
 from people.api.person_serializer import PersonSerializer, person_fields
+from people.cards.converter import LINE_FIELDS
 from people.dates import schedule
 from people.entries import identify_entries
 from people.extensions import EXTENSIONS
 from people.field_table import DATE_KEYS
-from people.fields.cards import LINE_FIELDS
 from people.lookup import index_values
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.custom_fields import InvalidCustomValueError, parse_custom_value
