@@ -34,7 +34,7 @@ export default function MapPage() {
   const { query } = place.value;
   const group = query.get("group");
   const people = account.people.value;
-  const inTowns = useTownPlaces();
+  const [inTowns, isReading] = useTownPlaces();
   const places = useMemo(() => placesOf(people, group, inTowns), [people, account.peopleVersion.value, group, inTowns]);
   const [chosen, setChosen] = useState<Point[]>([]);
   const control = useRef<MapControl | null>(null);
@@ -46,7 +46,7 @@ export default function MapPage() {
       <div class="map-filter">
         <SelectField label={t("Group")} value={group ?? ""} onValue={(id) => setQuery({ group: id })} options={[["", t("Everybody")], ...groups.map(({ id, name }) => [id, name] as const)]} />
       </div>
-      <Looking places={places} canLookUp={instance?.geocoding ?? false} />
+      <Looking places={places} isReading={isReading} canLookUp={instance?.geocoding ?? false} />
       <div class="map">
         <div class="map-side-picture">
           {instance !== undefined && <PlacePicture points={places.points} tiles={tiles} control={control} onChoose={setChosen} />}
@@ -72,17 +72,18 @@ export default function MapPage() {
 }
 
 // Of addresses of which only the town is known.
-function useTownPlaces(): TownPlaces {
+function useTownPlaces(): [TownPlaces, isReading: boolean] {
   const [found] = useRemote("towns of the map", async (signal) => (await connection.ask("GET", "/api/map/markers", undefined, { signal }))["markers"] as Marker[]);
-  const { data } = found.value;
-  return useMemo(() => {
+  const { data, problem } = found.value;
+  const places = useMemo(() => {
     const inTowns = (data ?? []).filter(({ precision }) => precision === "town");
     return new Map(inTowns.map(({ personId, id, latitude, longitude }) => [keyOf(personId, id), [latitude, longitude] as const]));
   }, [data]);
+  return [places, data === undefined && problem === null];
 }
 
 // How the places come to be, and what still waits.
-function Looking({ places: { points, waiting }, canLookUp }: { places: Places; canLookUp: boolean }) {
+function Looking({ places: { points, waiting }, isReading, canLookUp }: { places: Places; isReading: boolean; canLookUp: boolean }) {
   const isOn = useAccount().settings.value.geocodingEnabled;
   if (isOn && waiting > 0) return <p class="banner">{tn("{count} address is still to be looked up.", "{count} addresses are still to be looked up.", waiting)}</p>;
   if (canLookUp && !isOn) {
@@ -93,7 +94,7 @@ function Looking({ places: { points, waiting }, canLookUp }: { places: Places; c
       </p>
     );
   }
-  if (points.length > 0) return null;
+  if (points.length > 0 || isReading) return null;
   return <p class="card">{t("No place is known yet. The list shows towns by the addresses of people.")}</p>;
 }
 
