@@ -10,8 +10,9 @@ import { Icon } from "../ui/Icon.tsx";
 import { KeyHelp, isHelpOpen } from "../ui/KeyHelp.tsx";
 import { useKeys } from "../ui/keyboard.ts";
 import { Toasts } from "../ui/toast.tsx";
-import { AddMenu, isAddOpen } from "./AddMenu.tsx";
 import { Banners } from "./Banners.tsx";
+import { isAddOpen } from "./box.ts";
+import { Boxes } from "./Boxes.tsx";
 import { ENTRIES } from "./navigation.ts";
 import { here, href, match, navigate, place, type Route } from "./router.ts";
 import { ROUTES } from "./routes.ts";
@@ -53,7 +54,7 @@ function Frame() {
           )}
         </main>
       </div>
-      {isIn && <AddMenu />}
+      {isIn && <Boxes />}
       {state.value === "ended" && !isHidden && <SignInAgain />}
       <SignOutDialog />
       <KeyHelp />

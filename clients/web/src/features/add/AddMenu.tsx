@@ -1,11 +1,9 @@
 // "+" on every page: what can be added, at most two taps away.
-import { signal } from "@preact/signals";
-import { t } from "../i18n/index.ts";
-import { Dialog } from "../ui/Dialog.tsx";
-import { Icon, type IconName } from "../ui/Icon.tsx";
-import { navigate } from "./router.ts";
-
-export const isAddOpen = signal(false);
+import { isAddOpen } from "../../app/box.ts";
+import { t } from "../../i18n/index.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { navigate } from "../../app/router.ts";
 
 const CHOICES: { label: string; hint: string; icon: IconName; path: string }[] = [
   { label: "A person", hint: "Somebody you know", icon: "people", path: "/people/new" },
