@@ -40,11 +40,32 @@ export async function setLanguage(wanted: Language): Promise<void> {
 export function preferredLanguage(): Language {
   const known = Object.keys(LANGUAGES) as Language[];
   for (const wanted of navigator.languages) {
-    const base = wanted.slice(0, 2).toLowerCase();
-    const found = known.find((each) => each.slice(0, 2) === (base === "no" || base === "nn" ? "nb" : base));
+    const found = known.find((each) => each.slice(0, 2) === baseOf(wanted));
     if (found) return found;
   }
   return "en";
+}
+
+// The language with the region of the browser: days, the clock and the week are written as there, en-GB beside en-US.
+export function locale(): string {
+  const base = baseOf(language.value);
+  if (localeOf[0] !== base) localeOf = [base, `${base}-${browserRegion(base)}`];
+  return localeOf[1];
+}
+
+let localeOf: [base: string, locale: string] = ["", ""];
+
+// The region that the browser names with our language, else that of the language it wants most.
+function browserRegion(base: string): string {
+  const wanted = navigator.languages.filter((tag) => /^[a-z]{2,3}\b/i.test(tag)).map((tag) => new Intl.Locale(tag));
+  const own = wanted.find((each) => each.region && baseOf(each.language) === base);
+  return (own ?? wanted[0]?.maximize())?.region ?? "US";
+}
+
+// Norwegian is one language here, whichever of its names a browser has.
+function baseOf(tag: string): string {
+  const base = tag.slice(0, 2).toLowerCase();
+  return base === "no" || base === "nn" ? "nb" : base;
 }
 
 // A text with its values: t("Delete {name}?", { name }). What follows `|` tells equal English texts apart: t("Open|state").

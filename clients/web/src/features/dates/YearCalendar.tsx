@@ -2,8 +2,8 @@
 import { useMemo } from "preact/hooks";
 import { href, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
-import { addDays, type Day, dayInWords, today } from "../../i18n/days.ts";
-import { language, t } from "../../i18n/index.ts";
+import { addDays, type Day, dayInWords, daysBetween, today, weekOf } from "../../i18n/days.ts";
+import { t } from "../../i18n/index.ts";
 import { useAll } from "../../store/records.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Occurrence, occurrences } from "./occurrences.ts";
@@ -50,9 +50,9 @@ function Month({ month, now, found }: { month: string; now: Day; found: Occurren
   const marked = new Set(found.map(({ day }) => day));
   const days: Day[] = [];
   for (let day = first; day.startsWith(month); day = addDays(day, 1)) days.push(day);
-  const start = firstDayOfWeek();
-  const empty = (weekdayOf(first) - start + 7) % 7;
-  const week = [...Array(7).keys()].map((index) => addDays("2024-01-01", start - 1 + index)); // 1 January 2024 was a Monday
+  const start = weekOf(first);
+  const empty = daysBetween(start, first);
+  const week = [...Array(7).keys()].map((index) => addDays(start, index));
   return (
     <section class="card stack tight month" aria-label={dayInWords(first, { month: "long" })}>
       <h3>{dayInWords(first, { month: "long" })}</h3>
@@ -88,17 +88,4 @@ function Month({ month, now, found }: { month: string; now: Day; found: Occurren
       )}
     </section>
   );
-}
-
-// 1 is Monday, 7 is Sunday.
-function weekdayOf(day: Day): number {
-  return new Date(`${day}T00:00:00Z`).getUTCDay() || 7;
-}
-
-type WithWeek = Intl.Locale & { getWeekInfo?: () => { firstDay: number }; weekInfo?: { firstDay: number } };
-
-// The account's language says with which day a week begins; Firefox does not know, and Monday is the rule of ISO 8601.
-function firstDayOfWeek(): number {
-  const locale = new Intl.Locale(language.value) as WithWeek;
-  return (locale.getWeekInfo?.() ?? locale.weekInfo)?.firstDay ?? 1;
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
 import { setTheme, theme } from "../../app/theme.ts";
 import { type Language, LANGUAGES, setLanguage, t } from "../../i18n/index.ts";
+import { formatDay } from "../../i18n/days.ts";
 import { Check, SelectField } from "../../ui/Field.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
@@ -61,7 +62,7 @@ export default function PreferencesPage() {
           options={[["FULL", t("In full")], ["NICKNAME_PREFERRED", t("Nickname and surname")], ["SHORT", t("Nickname or given name")]]}
           onValue={(nameDisplayFormat) => void put("name-display-format", { nameDisplayFormat })}
         />
-        <SelectField label={t("How dates are written")} value={user.dateFormat} options={[["YMD", "2026-12-31"], ["DMY", "31/12/2026"], ["MDY", "12/31/2026"]]} onValue={(dateFormat) => void put("date-format", { dateFormat })} />
+        <SelectField label={t("How dates are written")} value={user.dateFormat} options={(["YMD", "DMY", "MDY"] as const).map((format) => [format, formatDay("2026-12-31", format)])} onValue={(dateFormat) => void put("date-format", { dateFormat })} />
         <SelectField label={t("Time zone")} value={user.timezone ?? "UTC"} options={zones.map((zone) => [zone, zone.replaceAll("_", " ")] as const)} onValue={(timezone) => void put("timezone", { timezone })} />
         <SelectField label={t("29 February in other years")} value={user.leapDayRule} options={[["FEB28", t("On 28 February")], ["MAR1", t("On 1 March")]]} onValue={(leapDayRule) => void put("leap-day-rule", { leapDayRule })} />
       </section>
