@@ -47,6 +47,7 @@ PATHS = [
     "/people/{person}/network",
     "/relationships",
     "/relationships/suggestions",
+    "/settings",
     "/trash",
     "/unsent",
 ]

@@ -35,6 +35,7 @@ export const ROUTES: Route[] = [
   { path: "/calendar-feeds", load: () => import("../features/feeds/FeedsPage.tsx") },
   { path: "/letters", load: () => import("../features/letters/LettersPage.tsx") },
   { path: "/devices", load: () => import("../features/devices/DevicesPage.tsx") },
+  { path: "/settings", load: () => import("../features/settings/SettingsPage.tsx") },
   { path: "/more", load: () => import("../features/more/MorePage.tsx") },
   { path: "/unsent", load: () => import("../features/sync/UnsentPage.tsx") },
 ];
