@@ -118,7 +118,7 @@ async function judge(answer: Answer): Promise<void> {
     await leave();
     await copies.strip(known);
     forgetSession();
-    forgetDrafts(`draft ${known} `);
+    forgetDrafts(`draft ${known} `, `usual ${known} `);
     await forgetShared();
     return goOut(reason);
   }
@@ -207,7 +207,7 @@ export async function signOut(): Promise<void> {
   localStorage.setItem(SIGNING_OUT, id);
   await leave();
   forgetSession();
-  forgetDrafts("draft ");
+  forgetDrafts("draft ", "usual ");
   await copies.removeAll();
   const endpoint = await forgetShared();
   if (endpoint) await forgetPushAtService(endpoint).catch(() => undefined);
@@ -234,7 +234,7 @@ export async function forgetAccount(): Promise<void> {
   const { id } = account.value!;
   await leave();
   forgetSession();
-  forgetDrafts(`draft ${id} `);
+  forgetDrafts(`draft ${id} `, `usual ${id} `);
   await copies.remove(id);
   await forgetShared();
 }
@@ -243,8 +243,9 @@ function forgetSession(): void {
   for (const key of [REMEMBERED, FILLED, "contacts import"]) localStorage.removeItem(key);
 }
 
-function forgetDrafts(prefix: string): void {
-  for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);
+// Drafts, and which number or messenger was used last.
+function forgetDrafts(...prefixes: string[]): void {
+  for (const key of Object.keys(localStorage)) if (prefixes.some((prefix) => key.startsWith(prefix))) localStorage.removeItem(key);
 }
 
 // What the browser keeps beside the copies: photos, and the push subscription, whose address it returns.

@@ -7,7 +7,7 @@ import { SelectField, TextField } from "../../ui/Field.tsx";
 import type { Form } from "../../ui/form.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { addressLines, type Entry, LISTS, type ListField, mapUrl, messengerUrl, type Person, telUrl, typeLabel, webUrl } from "./entries.ts";
+import { addressLines, type Entry, LISTS, type ListField, mapUrl, messengerUrl, type Person, smsUrl, telUrl, typeLabel, webUrl } from "./entries.ts";
 import { logNow } from "./interactions.ts";
 
 export const CONTACT_FIELDS = Object.keys(LISTS) as ListField[];
@@ -18,7 +18,7 @@ export function ContactSection({ person, name }: { person: Person; name: string 
       {person.phoneNumbers.map((entry) => (
         <Line key={entry.id} person={person} name={name} kind="CALL" label={typeLabel(entry.type)} text={entry.number} url={telUrl(entry.number)} action={t("Call {name}: {value}", { name, value: entry.number })}>
           {telUrl(entry.number) && (
-            <LinkIcon icon="message" url={telUrl(entry.number)!.replace("tel:", "sms:")} label={t("Write {name} a message: {value}", { name, value: entry.number })} />
+            <LinkIcon icon="message" url={smsUrl(entry.number)!} label={t("Write {name} a message: {value}", { name, value: entry.number })} />
           )}
         </Line>
       ))}

@@ -2,6 +2,9 @@
 import type { Records } from "contacts-client";
 import { t } from "../../i18n/index.ts";
 
+export { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
+export { addressLines, mapUrl } from "./addresses.ts";
+
 export type Person = Records["person"];
 export type ListField = "phoneNumbers" | "emails" | "addresses" | "urls" | "imHandles";
 export type Entry = Record<string, unknown> & { id?: string; type?: string | null };
@@ -68,45 +71,4 @@ export function typeLabel(type: string | null): string {
     threema: "Threema",
   };
   return known[(type ?? "other").toLowerCase()] ?? type ?? "";
-}
-
-export function telUrl(number: string): string | null {
-  const digits = number.replace(/[^0-9*#]/g, "");
-  return digits.length >= 3 ? `tel:${/^\s*\(?\+/.test(number) ? "+" : ""}${digits}` : null;
-}
-
-// Other schemes are not linked: `javascript:` would run as this page. www.example.org is linked without one.
-export function webUrl(url: string): string | null {
-  try {
-    const { protocol, href } = new URL(/^www\./i.test(url) ? `https://${url}` : url);
-    return protocol === "http:" || protocol === "https:" ? href : null;
-  } catch {
-    return null;
-  }
-}
-
-export function messengerUrl(protocol: string | null, handle: string): string | null {
-  const digits = handle.replace(/\D/g, "");
-  switch (protocol?.toLowerCase()) {
-    case "whatsapp":
-      return digits ? `https://wa.me/${digits}` : null;
-    case "signal":
-      return digits ? `https://signal.me/#p/+${digits}` : null;
-    case "telegram":
-      return `https://t.me/${encodeURIComponent(handle.replace(/^@/, ""))}`;
-    case "matrix":
-      return `https://matrix.to/#/${encodeURIComponent(handle)}`;
-    default:
-      return webUrl(handle);
-  }
-}
-
-export function addressLines(entry: Entry): string[] {
-  const text = (name: string) => String(entry[name] ?? "");
-  const town = [text("postalCode"), text("locality")].filter(Boolean).join(" ");
-  return [text("streetLine1"), text("streetLine2"), town, text("region"), text("country")].filter(Boolean);
-}
-
-export function mapUrl(entry: Entry): string {
-  return `https://www.openstreetmap.org/search?query=${encodeURIComponent(addressLines(entry).join(", "))}`;
 }
