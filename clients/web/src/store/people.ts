@@ -3,6 +3,7 @@ import { displayName, type NameSettings, type Records } from "contacts-client";
 import { type SearchedField, SEARCHED_FIELDS } from "contacts-client/searched";
 import { addInterval, type Day } from "../i18n/days.ts";
 import { fold } from "./fold.ts";
+import { numberTest, storedNumber } from "./numbers.ts";
 
 export interface PersonRow {
   id: string;
@@ -26,7 +27,10 @@ export interface PersonRow {
   sortKey: string;
   search: string; // folded: all that a search looks into, names first
   namesEnd: number; // of the names in it
-  digits: string; // of all phone numbers
+  isCut: boolean; // whether a text is longer than what a search in memory looks into
+  phone: string | null; // the first number, as it is written
+  email: string | null;
+  digits: string; // of all phone numbers, for numberTest
   nameWords?: string[]; // of its names, once a search has asked for similar ones
 }
 
@@ -48,7 +52,8 @@ type NameParts = Pick<
 export function toPersonRow(person: Person): PersonRow {
   const { name, surname, middleName, secondLastName, nickname, prefix, suffix, displayNameOverride } = person;
   // A displayed name of its own comes first, as search() ranks by the beginning.
-  const names = fold([displayNameOverride ?? "", ...textsOf(person, SEARCHED_FIELDS.name)].join(" "));
+  const names = fold([displayNameOverride ?? "", ...textsOf(person, SEARCHED_FIELDS.name), ...joinedNames(person)].join(" "));
+  const words = textsOf(person, SEARCHED_FIELDS.words);
   return {
     id: person.id,
     name: "",
@@ -69,13 +74,26 @@ export function toPersonRow(person: Person): PersonRow {
     lacks: { phone: person.phoneNumbers.length === 0, email: person.emails.length === 0, address: person.addresses.length === 0 },
     format: "",
     sortKey: "",
-    search: `${names} ${fold(textsOf(person, SEARCHED_FIELDS.words).join(" "))}`,
+    search: `${names} ${fold(words.map((text) => text.slice(0, MAX_SEARCHED)).join(" "))}`,
     namesEnd: names.length,
-    digits: textsOf(person, SEARCHED_FIELDS.digits).map((number) => number.replace(/\D/g, "")).join(" "),
+    isCut: words.some((text) => text.length > MAX_SEARCHED),
+    phone: person.phoneNumbers[0]?.number ?? null,
+    email: person.emails[0]?.email ?? null,
+    digits: textsOf(person, SEARCHED_FIELDS.digits).map((number) => ` ${storedNumber(number)}`).join(""),
   };
 }
 
 const MAX_SEARCHED = 300; // characters of a text, as each row is kept in memory
+const CJK = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\u{20000}-\u{3ffff}]/u;
+
+// Chinese, Japanese and Korean names as they are written, without blanks, in both orders.
+function joinedNames({ name, surname, middleName, phoneticName, phoneticSurname }: Person): string[] {
+  const pairs = [[`${name}${middleName ?? ""}`, surname], [phoneticName, phoneticSurname]];
+  return pairs.flatMap(([given, family]) => {
+    if (!given || !CJK.test(`${given}${family ?? ""}`)) return [];
+    return (family ? [`${family}${given}`, `${given}${family}`] : [given]).map((text) => text.replace(/\s+/g, ""));
+  });
+}
 
 // The values of these fields, and of the keys of their entries that are searched. A list of the service may leave lists out.
 function textsOf(person: Person, fields: readonly SearchedField[]): string[] {
@@ -86,7 +104,7 @@ function textsOf(person: Person, fields: readonly SearchedField[]): string[] {
     if (keys.length === 0) texts.push(value);
     else for (const entry of (value ?? []) as Record<string, unknown>[]) for (const key of keys) texts.push(entry[key]);
   }
-  return texts.filter((text) => text !== null && text !== undefined && text !== "").map((text) => String(text).slice(0, MAX_SEARCHED));
+  return texts.filter((text) => text !== null && text !== undefined && text !== "").map(String);
 }
 
 const NO_PLACES: readonly Place[] = [];
@@ -133,28 +151,35 @@ export function letterOf(row: PersonRow): string {
   return /\p{L}/u.test(letter) ? letter : "#";
 }
 
-const MIN_DIGITS = 3; // that are searched in numbers
 let last: { rows: PersonRow[]; query: string; found: PersonRow[] } = { rows: [], query: "", found: [] };
 
-// Rows that contain every word of the query, those whose name begins with it first. Digits are searched in numbers.
+// Rows that contain every word of the query, those whose name begins with it first; of a number those who have it, however it
+// is written.
 export function search(rows: PersonRow[], query: string): PersonRow[] {
   const folded = fold(query);
   const words = folded.split(" ").filter(Boolean);
   if (words.length === 0) return rows;
-  const digits = query.replace(/\D/g, "");
-  // A letter more finds some of those that were found, unless its digits are the first to be searched in numbers.
-  const isLonger = last.rows === rows && last.found.length > 0 && folded.startsWith(last.query) && digits.length < MIN_DIGITS;
-  const hasDigits = digits.length >= MIN_DIGITS;
-  const found = (isLonger ? last.found : rows).filter((row) => hasWords(row, words) || (hasDigits && row.digits.includes(digits)));
+  const hasNumber = numberTest(query);
+  // A letter more finds some of those that were found.
+  const isLonger = last.rows === rows && last.found.length > 0 && folded.startsWith(last.query) && !/\d/.test(folded);
+  const found = (isLonger ? last.found : rows).filter((row) => hasWords(row, words) || hasNumber?.(row.digits));
   last = { rows, query: folded, found };
   if (found.length === 0) return rows.filter((row) => words.every((word) => hasSimilarWord(row, word)));
-  const byRank: PersonRow[][] = [[], [], []];
-  for (const row of found) byRank[row.sortKey.startsWith(words[0]!) ? 0 : row.search.startsWith(words[0]!) ? 1 : 2]!.push(row);
+  const byRank: PersonRow[][] = [[], [], [], []];
+  for (const row of found) byRank[rankOf(row, words[0]!)]!.push(row);
   return byRank.flat();
 }
 
-function hasWords({ search }: PersonRow, words: readonly string[]): boolean {
-  for (const word of words) if (!search.includes(word)) return false;
+// The shown name begins with the word, another one of the names, a word of the names, another text.
+function rankOf({ sortKey, search, namesEnd }: PersonRow, word: string): number {
+  if (sortKey.startsWith(word)) return 0;
+  if (search.startsWith(word)) return 1;
+  const at = search.indexOf(` ${word}`);
+  return at >= 0 && at < namesEnd ? 2 : 3;
+}
+
+function hasWords({ search, digits }: PersonRow, words: readonly string[]): boolean {
+  for (const word of words) if (!search.includes(word) && !(/^\d{3,}$/.test(word) && digits.includes(word))) return false;
   return true;
 }
 
