@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { defineConfig, type Plugin } from "vite";
+import { defineConfig, type Plugin, type Rollup } from "vite";
+
+type GetModuleInfo = Rollup.GetModuleInfo;
+type ManualChunkMeta = Rollup.ManualChunkMeta;
 
 const PUBLIC = new URL("./public", import.meta.url).pathname;
 
@@ -25,6 +28,38 @@ function serviceWorker(): Plugin {
       },
     },
   };
+}
+
+// The pages by the chunk that holds them. The list of people and all that it needs is in "app", what is left in "pages".
+const CHUNKS: [chunk: string, modules: RegExp][] = [
+  ["map", /features\/map\/|\/(leaflet|supercluster|kdbush|topojson-client|world-atlas)\//],
+  ["network", /features\/network\/|\/d3-[a-z]+\//],
+  ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],
+  ["box", /features\/(search|add)\//],
+];
+const FIRST = ["index.html", "src/main.tsx", "features/people/PeoplePage.tsx"];
+
+// Which chunk a module goes to. A chunk for each page and each part that two pages share would be a hundred files.
+function chunkOf(id: string, { getModuleInfo, getModuleIds }: ManualChunkMeta): string | undefined {
+  const text = /\/i18n\/(languages|more)\/(.*)\.ts$|\/texts\/(.*)\/(core)?/.exec(id);
+  if (text) return `${text[1] === "languages" || text[4] ? "first" : "more"}-texts-${text[2] ?? text[3]}`;
+  if (id.includes("/src/sw/")) return undefined;
+  first ??= reachedFrom([...getModuleIds()].filter((each) => FIRST.some((name) => each.endsWith(name))), getModuleInfo);
+  if (first.has(id) || id.includes("vite/")) return "app";
+  return CHUNKS.find(([, modules]) => modules.test(id))?.[0] ?? "pages";
+}
+
+let first: Set<string> | undefined;
+
+function reachedFrom(starts: string[], getModuleInfo: GetModuleInfo): Set<string> {
+  const found = new Set<string>();
+  const left = [...starts];
+  for (let id = left.pop(); id; id = left.pop()) {
+    if (found.has(id)) continue;
+    found.add(id);
+    left.push(...(getModuleInfo(id)?.importedIds ?? []));
+  }
+  return found;
 }
 
 export default defineConfig(({ command }) => ({
@@ -57,6 +92,7 @@ export default defineConfig(({ command }) => ({
       output: {
         entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
         chunkFileNames: "assets/[name]-[hash].js",
+        manualChunks: chunkOf,
         assetFileNames: "assets/[name]-[hash].[ext]",
       },
     },

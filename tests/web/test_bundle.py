@@ -57,7 +57,11 @@ def test_first_load_is_small() -> None:
     seen = {"index.html": sent_size("/app/")}
     for name in re.findall(r'/static/app/assets/([\w.-]+\.(?:js|css))"', (BUILT / "index.html").read_text()):
         loaded_by(name, seen)
-    for path in (BUILT / "assets").glob("PeoplePage-*"):
-        loaded_by(path.name, seen)
-    languages = [sent_size(f"/static/app/assets/{path.name}") for path in (BUILT / "assets").glob("*-??-*.js")]
-    assert sum(seen.values()) + max(languages, default=0) < FIRST_LOAD_BYTES, seen
+    languages = [sent_size(f"/static/app/assets/{path.name}") for path in (BUILT / "assets").glob("first-texts-*.js")]
+    assert len(languages) == 5
+    assert sum(seen.values()) + max(languages) < FIRST_LOAD_BYTES, seen
+    assert len(seen) <= 4  # with the texts five files; the twelve requests of a first load have room for what is asked
+
+
+def test_built_files_are_few() -> None:
+    assert len(list((BUILT / "assets").glob("*.js"))) <= 20

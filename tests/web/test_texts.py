@@ -33,10 +33,14 @@ def sources() -> list[Path]:
 
 @cache
 def texts() -> tuple[set[str], set[str]]:
+    return texts_of(sources())
+
+
+def texts_of(paths: list[Path]) -> tuple[set[str], set[str]]:
     """The single texts of the code, and the first forms of those with a number."""
     single: set[str] = set()
     plural: set[str] = set()
-    for path in sources():
+    for path in paths:
         source = path.read_text()
         single |= {unescape(text) for text in SINGLE.findall(source)}
         single |= {unescape(text) for text in TABLED.findall(source)}
@@ -87,3 +91,28 @@ def test_texts_are_literals() -> None:
             assert re.fullmatch(r"[\w.!?\[\]]*(?:label|hint|title|add|text: string|one: string)\b.*", argument) or (
                 argument.startswith("KINDS.find")
             ), (path, argument)
+
+
+def reached_at_once(starts: list[str]) -> set[Path]:
+    """The modules that these import, not those that they load later."""
+    found: set[Path] = set()
+    left = [(SOURCE / start).resolve() for start in starts]
+    while left:
+        file = left.pop()
+        if file in found:
+            continue
+        found.add(file)
+        if file.suffix in {".ts", ".tsx"}:
+            targets = re.findall(r'(?:from|import) "(\.[^"]+)"', file.read_text())
+            left += [path for target in targets if (path := (file.parent / target).resolve()).exists()]
+    return found
+
+
+def test_first_texts_are_those_of_the_first_page() -> None:
+    """The others are loaded with the first page that is not the list of people, so that the first load stays small."""
+    first = reached_at_once(["main.tsx", "features/people/PeoplePage.tsx"])
+    wanted = texts_of([path for path in sources() if path.resolve() in first])
+    everything = wanted[0] | wanted[1]
+    core = json.loads((SOURCE / "texts/de-DE/core.json").read_text()).keys()
+    assert sorted(everything - core) == []
+    assert sorted(core - everything) == []

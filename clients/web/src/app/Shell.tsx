@@ -2,21 +2,21 @@
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { t } from "../i18n/index.ts";
+import { NobodyChosen } from "../features/people/NobodyChosen.tsx";
+import { loadAllTexts, t } from "../i18n/index.ts";
 import { announcement } from "../ui/announce.ts";
 import { Confirmation } from "../ui/confirm.tsx";
 import { ErrorBoundary, Failed } from "../ui/ErrorBoundary.tsx";
-import { Icon } from "../ui/Icon.tsx";
-import { KeyHelp, isHelpOpen } from "../ui/KeyHelp.tsx";
-import { useKeys } from "../ui/keyboard.ts";
+import { KeyHelp } from "../ui/KeyHelp.tsx";
+import { isDesk } from "../ui/media.ts";
 import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./Banners.tsx";
-import { isAddOpen } from "./box.ts";
 import { Boxes } from "./Boxes.tsx";
-import { ENTRIES } from "./navigation.ts";
+import { Brand } from "./Brand.tsx";
+import { Navigation } from "./Navigation.tsx";
 import { here, href, match, navigate, place, type Route } from "./router.ts";
-import { ROUTES } from "./routes.ts";
-import { account, ended, startFailure, state } from "./session.ts";
+import { LISTS, ROUTES } from "./routes.ts";
+import { ended, startFailure, state } from "./session.ts";
 import { SignedOutElsewhere, SignInAgain } from "./SignInAgain.tsx";
 import { SignOutDialog } from "./SignOut.tsx";
 
@@ -47,11 +47,7 @@ function Frame() {
         {isIn && <Navigation />}
         <main id="main" class="app-main">
           {isIn ? <Banners /> : <Brand class="app-brand" path="/" />}
-          {isHidden ? <SignedOutElsewhere /> : (
-            <ErrorBoundary key={place.value.path} home={href("/people")}>
-              <CurrentPage isIn={isIn} />
-            </ErrorBoundary>
-          )}
+          {isHidden ? <SignedOutElsewhere /> : <Panes isIn={isIn} />}
         </main>
       </div>
       {isIn && <Boxes />}
@@ -65,32 +61,63 @@ function Frame() {
   );
 }
 
+// From 70rem on a list stays at the left while the page beside it changes.
+function Panes({ isIn }: { isIn: boolean }) {
+  const { path, query } = place.value;
+  const route = findRoute(path)?.route;
+  const list = isIn && isDesk.value && route?.pane ? LISTS[route.pane] : undefined;
+  useLoaded(list);
+  const List = list && loaded.get(list);
+  const isListAlone = list !== undefined && list === route;
+  const isWide = isListAlone && query.get("view") === "table";
+  return (
+    <div class={list && !isWide ? "panes beside" : "panes"}>
+      {list && (
+        <div class="pane list-pane" key="list">
+          <ErrorBoundary home={href("/people")}>{List && <List params={{}} />}</ErrorBoundary>
+        </div>
+      )}
+      {!isWide && (
+        <div class="pane" key="page">
+          <ErrorBoundary key={path} home={href("/people")}>
+            {isListAlone ? <NobodyChosen /> : <CurrentPage isIn={isIn} />}
+          </ErrorBoundary>
+        </div>
+      )}
+    </div>
+  );
+}
+
 function CurrentPage({ isIn }: { isIn: boolean }) {
   const { path } = place.value;
   const found = findRoute(path);
   const isAllowed = found && (isIn || found.route.isOpen);
-  const [, setVersion] = useState(0);
   useEffect(() => {
     if (!isIn && !isAllowed) navigate(`/sign-in?next=${encodeURIComponent(here.value)}`, { replace: true });
     else if (isIn && found?.route.isOpen) navigate(nextPath(), { replace: true });
   }, [isIn, isAllowed, path]);
-  useEffect(() => {
-    const route = found?.route;
-    if (!route || loaded.has(route)) return;
-    failure.value = null;
-    route.load().then(
-      (module) => {
-        loaded.set(route, module.default);
-        setVersion((version) => version + 1);
-      },
-      (error: unknown) => (failure.value = error),
-    );
-  }, [found?.route]);
+  useLoaded(found?.route);
   if (!found) return isIn ? <Missing /> : null;
   if (!isAllowed || (isIn && found.route.isOpen)) return null;
   const Found = loaded.get(found.route);
   if (Found) return <Found key={path} params={found.params} />;
   return failure.value ? <LoadFailed /> : <div class="page" aria-busy="true" />;
+}
+
+// Loads the page of a route, with its texts, and renders again when it is there.
+function useLoaded(route: Route | undefined): void {
+  const [, setVersion] = useState(0);
+  useEffect(() => {
+    if (!route || loaded.has(route)) return;
+    failure.value = null;
+    Promise.all([route.load(), route.isFirst || loadAllTexts()]).then(
+      ([module]) => {
+        loaded.set(route, module.default);
+        setVersion((version) => version + 1);
+      },
+      (error: unknown) => (failure.value = error),
+    );
+  }, [route]);
 }
 
 // Where the user wanted to go before the sign-in. Only pages of the client.
@@ -125,65 +152,4 @@ function LoadFailed() {
       <p><button class="main" onClick={() => location.reload()}>{t("Load again")}</button></p>
     </div>
   );
-}
-
-function Brand({ class: className, path }: { class: string; path: string }) {
-  return (
-    <a class={`brand ${className}`} href={path}>
-      <img src="/app/icon.svg" alt="" width="28" height="28" />
-      {t("Contact network")}
-    </a>
-  );
-}
-
-function Navigation() {
-  useKeys([
-    { key: "?", label: t("Show the keys"), act: () => (isHelpOpen.value = true) },
-    { key: "/", label: t("Search people"), act: () => searchPeople() },
-    { key: "n", label: t("New person"), act: () => navigate("/people/new") },
-    { key: "l", label: t("Log a contact"), act: () => navigate("/log") },
-    { key: "+", label: t("Add something"), act: () => (isAddOpen.value = true) },
-  ]);
-  const { path } = place.value;
-  const settings = account.value!.settings.value;
-  const isCurrent = (entry: string) => (entry === "/" ? path === "/" : path === entry || path.startsWith(`${entry}/`));
-  return (
-    <nav class="app-nav no-print" aria-label={t("Main")}>
-      <Brand class="wide-only" path={href("/")} />
-      <ul>
-        {ENTRIES.map(({ path: target, label, icon, isOnPhone }) => (
-          <li key={target} class={isOnPhone ? "" : "wide-only"}>
-            <a href={href(target)} aria-current={isCurrent(target) ? "page" : undefined}>
-              <Icon name={icon} />
-              {t(label)}
-            </a>
-          </li>
-        ))}
-        <li>
-          <button onClick={() => (isAddOpen.value = true)} aria-haspopup="dialog">
-            <Icon name="add" />
-            {t("Add")}
-          </button>
-        </li>
-        <li class="narrow-only">
-          <a href={href("/more")} aria-current={isCurrent("/more") ? "page" : undefined}>
-            <Icon name="menu" />
-            {t("More")}
-          </a>
-        </li>
-        <li class="wide-only">
-          <a href={href("/account")} aria-current={isCurrent("/account") ? "page" : undefined}>
-            <Icon name="settings" />
-            {settings.name || t("Account")}
-          </a>
-        </li>
-      </ul>
-    </nav>
-  );
-}
-
-function searchPeople(): void {
-  const box = document.querySelector<HTMLInputElement>(".people-bar input");
-  if (box) box.focus();
-  else navigate("/people?search");
 }

@@ -1,6 +1,7 @@
 // Real paths below /app, by the history API. A page is loaded when it is opened.
 import { computed, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
+import { type Scroller, scrollerOf } from "../ui/scroll.ts";
 
 export const BASE = "/app";
 
@@ -13,6 +14,8 @@ export interface Route {
   path: string; // with parameters: /people/:id
   load: () => Promise<{ default: ComponentType<{ params: Record<string, string> }> }>;
   isOpen?: boolean; // also without a session
+  isFirst?: boolean; // its texts are loaded with the client
+  pane?: "people" | "settings"; // the list beside it on a desk
 }
 
 export const place = signal<Place>(readPlace());
@@ -32,12 +35,12 @@ export function href(path: string): string {
 
 export function navigate(path: string, { replace = false } = {}): void {
   if (path === here.value) return;
-  scrolls.set(historyKey(), scrollY);
+  scrolls.set(historyKey(), scrollerOfPage().offset);
   // The entry of an open dialog is not one to come back to.
   replace ||= Boolean(history.state?.sheet);
   history[replace ? "replaceState" : "pushState"]({ key: crypto.getRandomValues(new Uint32Array(1))[0] }, "", href(path));
   place.value = readPlace();
-  scrollTo(0, 0);
+  scrollerOfPage().scrollTo(0);
 }
 
 // Changes parameters of the query in place; null removes one. Filters and searches are thus addresses.
@@ -54,6 +57,11 @@ export function setQuery(changes: Record<string, string | null>): void {
 export function goBack(otherwise: string): void {
   if (history.state?.key) history.back();
   else navigate(otherwise, { replace: true });
+}
+
+// The pane of the page, or the window.
+function scrollerOfPage(): Scroller {
+  return scrollerOf(document.querySelector(".panes > .pane:last-child"));
 }
 
 function historyKey(): string {
@@ -90,7 +98,7 @@ export function startRouter(): void {
     place.value = readPlace();
     if (here.value === before) return; // a dialog was closed
     const top = scrolls.get(historyKey()) ?? 0;
-    requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
+    requestAnimationFrame(() => requestAnimationFrame(() => scrollerOfPage().scrollTo(top)));
   });
   addEventListener("click", (event) => {
     const link = (event.target as Element).closest?.("a");

@@ -15,25 +15,51 @@ export const LANGUAGES = {
 } as const;
 export type Language = keyof typeof LANGUAGES;
 
-const LOADERS: Partial<Record<Language, () => Promise<{ default: Catalogue }>>> = {
-  "es-ES": () => import("./languages/es-ES.ts"),
-  "ja-JP": () => import("./languages/ja-JP.ts"),
-  "nb-NO": () => import("./languages/nb-NO.ts"),
-  "de-DE": () => import("./languages/de-DE.ts"),
-  "fr-FR": () => import("./languages/fr-FR.ts"),
+type Loader = () => Promise<{ default: Catalogue }>;
+
+// Of each language what the first page shows, and the rest.
+const LOADERS: Partial<Record<Language, readonly [core: Loader, rest: Loader]>> = {
+  "es-ES": [() => import("./languages/es-ES.ts"), () => import("./more/es-ES.ts")],
+  "ja-JP": [() => import("./languages/ja-JP.ts"), () => import("./more/ja-JP.ts")],
+  "nb-NO": [() => import("./languages/nb-NO.ts"), () => import("./more/nb-NO.ts")],
+  "de-DE": [() => import("./languages/de-DE.ts"), () => import("./more/de-DE.ts")],
+  "fr-FR": [() => import("./languages/fr-FR.ts"), () => import("./more/fr-FR.ts")],
 };
 
 export const language = signal<Language>("en");
 let catalogue: Catalogue = {};
 let plurals = new Intl.PluralRules("en");
 
+let wanted: Language = "en";
+let wantsAll = false; // a page other than the first one was opened
+
 // Loads a language. Views that show texts are rendered again, since they read the signal through `t`.
-export async function setLanguage(wanted: Language): Promise<void> {
-  if (wanted === language.value && (wanted === "en" || Object.keys(catalogue).length)) return;
-  catalogue = (await LOADERS[wanted]?.())?.default ?? {};
+export async function setLanguage(chosen: Language): Promise<void> {
+  if (chosen === wanted && chosen === language.value && (chosen === "en" || Object.keys(catalogue).length)) return;
+  wanted = chosen;
+  await load();
   plurals = new Intl.PluralRules(wanted);
   language.value = wanted;
   document.documentElement.lang = wanted;
+}
+
+// Loads the texts of all other pages, for what is loaded later than the list of people.
+export async function loadAllTexts(): Promise<void> {
+  if (wantsAll) return;
+  wantsAll = true;
+  try {
+    await load();
+  } catch (error) {
+    wantsAll = false;
+    throw error;
+  }
+}
+
+async function load(): Promise<void> {
+  const [chosen, count] = [wanted, wantsAll ? 2 : 1];
+  const parts = await Promise.all((LOADERS[chosen] ?? []).slice(0, count).map((loader) => loader()));
+  if (chosen !== wanted || (wantsAll && count === 1)) return load(); // another language, or more of it, was asked for meanwhile
+  catalogue = Object.assign({}, ...parts.map(({ default: part }) => part));
 }
 
 // The language of the browser that is nearest to one of ours.

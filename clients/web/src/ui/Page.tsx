@@ -10,21 +10,25 @@ interface Props {
   children: ComponentChildren;
   actions?: ComponentChildren;
   back?: string; // the path to which "Back" leads if there is no page before
-  width?: "narrow" | "wide";
+  width?: "narrow" | "wide" | "form";
   // The heading's content if it is more than the title.
   heading?: ComponentChildren;
+  // It stands as a list beside another page, which has the heading, the title and the focus.
+  isBeside?: boolean;
 }
 
 let isFirstPage = true;
 
-export function Page({ title, children, actions, back, width, heading }: Props) {
+export function Page({ title, children, actions, back, width, heading, isBeside = false }: Props) {
   const h1 = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · ${t("Contact network")}`;
-  }, [title]);
+    if (!isBeside) document.title = `${title} · ${t("Contact network")}`;
+  }, [title, isBeside]);
   useEffect(() => {
-    // The first page after loading leaves the focus to the browser, and an autofocus its field.
-    if (!isFirstPage && !h1.current?.closest(".page")?.contains(document.activeElement)) h1.current?.focus({ preventScroll: true });
+    // The first page after loading leaves the focus to the browser, an autofocus its field, and who moves in the list beside
+    // stays there.
+    const isInList = document.activeElement?.closest(".list-pane") != null;
+    if (!isBeside && !isFirstPage && !isInList && !h1.current?.closest(".page")?.contains(document.activeElement)) h1.current?.focus({ preventScroll: true });
     isFirstPage = false;
   }, []);
   return (
@@ -36,9 +40,13 @@ export function Page({ title, children, actions, back, width, heading }: Props) 
               <Icon name="back" />
             </button>
           )}
-          <h1 ref={h1} tabIndex={-1}>
-            {heading ?? title}
-          </h1>
+          {isBeside ? (
+            <h2>{heading ?? title}</h2>
+          ) : (
+            <h1 ref={h1} tabIndex={-1}>
+              {heading ?? title}
+            </h1>
+          )}
         </div>
         {actions && <div class="row no-print">{actions}</div>}
       </header>

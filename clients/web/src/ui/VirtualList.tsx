@@ -1,7 +1,9 @@
 // A list of any length of which only the visible rows are in the document. It is one Tab stop: arrows, Page Up and Down, Home
-// and End move inside, and typing goes to the row that begins with it. It scrolls with the page.
+// and End move inside, and typing goes to the row that begins with it. It scrolls with its pane or the page.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { keyActions } from "./keyboard.ts";
+import { scrollerOf } from "./scroll.ts";
 
 const OVERSCAN = 6;
 const TYPING_PAUSE_MILLISECONDS = 700;
@@ -35,31 +37,34 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
 
   useLayoutEffect(() => {
     const measure = () => {
-      const top = root.current?.getBoundingClientRect().top ?? 0;
+      const scroller = scrollerOf(root.current);
+      const top = (root.current?.getBoundingClientRect().top ?? 0) - scroller.top;
       const from = Math.max(0, Math.floor(-top / rowHeight) - OVERSCAN);
-      const to = Math.min(items.length, Math.ceil((innerHeight - top) / rowHeight) + OVERSCAN);
+      const to = Math.min(items.length, Math.ceil((scroller.height - top) / rowHeight) + OVERSCAN);
       setRange((range) => (range[0] === from && range[1] === to ? range : [from, to]));
     };
     measure();
-    addEventListener("scroll", measure, { passive: true });
+    addEventListener("scroll", measure, { passive: true, capture: true }); // of the window and of panes
     addEventListener("resize", measure);
     return () => {
-      removeEventListener("scroll", measure);
+      removeEventListener("scroll", measure, { capture: true });
       removeEventListener("resize", measure);
     };
   }, [items.length, rowHeight]);
 
   const scrollTo = (index: number) => {
-    const top = (root.current?.getBoundingClientRect().top ?? 0) + scrollY + index * rowHeight;
-    window.scrollTo(0, Math.max(0, top - innerHeight / 4));
+    const scroller = scrollerOf(root.current);
+    const top = (root.current?.getBoundingClientRect().top ?? 0) - scroller.top + scroller.offset + index * rowHeight;
+    scroller.scrollTo(Math.max(0, top - scroller.height / 4));
   };
   const focus = (index: number) => {
     const next = Math.max(0, Math.min(index, items.length - 1));
     wantsFocus.current = true;
     setCurrent(next);
-    const row = root.current!.getBoundingClientRect().top + next * rowHeight;
+    const scroller = scrollerOf(root.current);
+    const row = root.current!.getBoundingClientRect().top - scroller.top + next * rowHeight;
     // Below a sticky bar and above the navigation of a phone.
-    if (row < 120 || row + rowHeight > innerHeight - 80) scrollTo(next);
+    if (row < 150 || row + rowHeight > scroller.height - 80) scrollTo(next);
   };
   if (control) control.current = { focus, scrollTo, current: () => at };
 
@@ -75,7 +80,7 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (Date.now() - typed.current.at > TYPING_PAUSE_MILLISECONDS) typed.current.text = "";
-    const page = Math.max(1, Math.floor(innerHeight / rowHeight) - 2);
+    const page = Math.max(1, Math.floor(scrollerOf(root.current).height / rowHeight) - 2);
     const target =
       { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1, PageDown: at + page, PageUp: at - page }[event.key];
     if (target !== undefined) {
@@ -88,16 +93,11 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
     } else if (event.key === " " && typed.current.text === "" && onToggle) {
       event.preventDefault();
       onToggle(items[at]!, event.shiftKey);
-    } else if (event.key.length === 1 && !["/", "?"].includes(event.key)) {
-      const now = Date.now();
-      const isFollowing = now - typed.current.at < TYPING_PAUSE_MILLISECONDS;
-      // A single letter is a key of the page, if it is one: only letters that follow others are typed.
-      if (!isFollowing) {
-        typed.current = { text: event.key.toLowerCase(), at: now };
-        return;
-      }
+    } else if (event.key.length === 1) {
+      // A letter that is a key of the page acts, unless it follows others that are typed.
+      if (typed.current.text === "" && (event.key === " " || keyActions.peek().some(({ key }) => key === event.key))) return;
       event.preventDefault();
-      typed.current = { text: typed.current.text + event.key.toLowerCase(), at: now };
+      typed.current = { text: typed.current.text + event.key.toLowerCase(), at: Date.now() };
       const found = items.findIndex((item) => textOf(item).startsWith(typed.current.text));
       if (found >= 0) focus(found);
     }

@@ -1,6 +1,7 @@
 // A component that is loaded when it is shown, such as one with a library of its own.
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { loadAllTexts } from "../i18n/index.ts";
 
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {
   let loaded: ComponentType<P> | undefined;
@@ -8,7 +9,7 @@ export function lazy<P extends object>(load: () => Promise<{ default: ComponentT
     const [Found, setFound] = useState<ComponentType<P> | undefined>(() => loaded);
     useEffect(() => {
       if (Found) return;
-      void load().then((module) => {
+      void Promise.all([load(), loadAllTexts()]).then(([module]) => {
         loaded = module.default;
         setFound(() => loaded);
       });

@@ -26,7 +26,7 @@ export default function AccountPage() {
     <Page title={t("Account")} back="/more">
       <section class="card stack" aria-label={t("You")}>
         <div class="row">
-          <Avatar person={{ id: user.id, name: user.name || "?", photo: user.photo }} large isUser alt={t("Your photo")} />
+          <Avatar person={{ id: "user", name: user.name || "?", photo: user.photo }} size="large" isUser alt={t("Your photo")} />
           <PhotoPicker hasPhoto={Boolean(user.photo)} save={savePhoto} />
         </div>
         <ProfileForm />

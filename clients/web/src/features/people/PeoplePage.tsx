@@ -7,6 +7,7 @@ import { letterOf, type PersonRow, search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
+import { isDesk } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
@@ -61,7 +62,7 @@ export default function PeoplePage() {
   return (
     <Page
       title={t("People")}
-      width="wide"
+      isBeside={isDesk.value && place.value.path !== "/people"}
       actions={
         <a class="button main" href={href("/people/new")}>
           <Icon name="add" />
@@ -117,7 +118,10 @@ export default function PeoplePage() {
           keyOf={({ id }) => id}
           textOf={({ sortKey }) => sortKey}
           control={control}
-          onOpen={({ id }) => navigate(`/people/${id}`)}
+          onOpen={({ id }) => {
+            (document.activeElement as HTMLElement | null)?.blur(); // the heading of the person takes the focus
+            navigate(`/people/${id}`);
+          }}
           onToggle={({ id }, extend) => !account.isFilling.value && (extend ? selection.extendTo(id, shown) : selection.toggle(id))}
           render={(row) => <Row row={row} selection={selection} shown={shown} cellOf={cellOf} />}
         />

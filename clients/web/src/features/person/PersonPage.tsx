@@ -116,7 +116,7 @@ function OnePerson({ person }: { person: Person }) {
       }
     >
       <div class="person-head">
-        <Avatar person={{ id: person.id, name, photo: person.photo }} large alt={t("Photo of {name}", { name })} />
+        <Avatar person={{ id: person.id, name, photo: person.photo }} size="large" alt={t("Photo of {name}", { name })} />
         <Summary person={person} />
       </div>
       {isPicking && <PhotoPicker hasPhoto={Boolean(person.photo)} name={name} save={savePhoto} />}

@@ -92,7 +92,7 @@ function ConflictCard({ conflict }: { conflict: Conflict }) {
 function Value({ conflict, value }: { conflict: Conflict; value: unknown }) {
   if (conflict.field !== "photo" || typeof value !== "string") return <>{describeValue(value)}</>;
   if (value === conflict.base) return <>{t("Another photo")}</>;
-  return <Avatar person={{ id: conflict.id, name: "?", photo: value }} large alt={t("Photo")} />;
+  return <Avatar person={{ id: conflict.id, name: "?", photo: value }} size="large" alt={t("Photo")} />;
 }
 
 function RefusedCard({ edit }: { edit: Edit }) {

@@ -1,2 +1,1 @@
-const parts = import.meta.glob<Record<string, string | string[]>>("../../texts/es-ES/*.json", { eager: true, import: "default" });
-export default Object.assign({}, ...Object.values(parts)) as Record<string, string | string[]>;
+export { default } from "../../texts/es-ES/core.json";

@@ -1,2 +1,1 @@
-const parts = import.meta.glob<Record<string, string | string[]>>("../../texts/nb-NO/*.json", { eager: true, import: "default" });
-export default Object.assign({}, ...Object.values(parts)) as Record<string, string | string[]>;
+export { default } from "../../texts/nb-NO/core.json";

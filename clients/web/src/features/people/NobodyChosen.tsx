@@ -1,0 +1,16 @@
+// What stands beside the list of people while nobody is chosen.
+import { t } from "../../i18n/index.ts";
+import { Icon } from "../../ui/Icon.tsx";
+
+export function NobodyChosen() {
+  return (
+    <div class="page">
+      <div class="empty nobody-chosen">
+        <span class="tile kind-accent">
+          <Icon name="people" />
+        </span>
+        <p>{t("Choose somebody from the list, or type a name.")}</p>
+      </div>
+    </div>
+  );
+}
