@@ -1,1 +1,0 @@
-import{a as r,h as o}from"./Icon-2tjMv2z2.js";import{A as s}from"./Avatar-BOUPwjmW.js";function l({person:a,children:n}){return r("a",{class:"row person-link nowrap",href:o(`/people/${a.id}`),children:[r(s,{person:a}),r("span",{children:[r("bdi",{children:r("strong",{children:a.name})})," ",n&&r("span",{class:"soft small block",children:n})]})]})}export{l as P};

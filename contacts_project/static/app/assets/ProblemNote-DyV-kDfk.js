@@ -1,1 +1,0 @@
-import{a as n,t as e}from"./Icon-2tjMv2z2.js";function i({problem:r,onRetry:t}){return r?n("div",{class:"banner danger",role:"alert",children:[n("span",{children:r.text}),t&&n("button",{type:"button",onClick:t,children:e("Try again")})]}):null}export{i as P};

@@ -1,1 +1,0 @@
-import{i as s,o as i}from"./session-CU15iTT3.js";import{b as r}from"./Icon-2tjMv2z2.js";async function b(o){const{restored:t,kept:n}=await s.ask("POST",`/api/user/devices/${o}/undo-deletions`,{});i([r("{count} entry is back.","{count} entries are back.",t),...n.map(({name:e,reason:a})=>`${e}: ${a}`)].join(" "))}export{b};

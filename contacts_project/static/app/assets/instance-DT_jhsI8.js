@@ -1,1 +1,0 @@
-import{i as s}from"./session-CU15iTT3.js";import{u as i}from"./remote-B3I0aMmK.js";const r={baseUrl:null,mapTilesUrl:null,mapTilesAttribution:null,geocoding:!1};function u(){const[n]=i("instance",async e=>{const{data:o}=await s.api.GET("/api/instance",{signal:e});return o}),{data:t,problem:a}=n.value;return t??(a?r:void 0)}export{u};

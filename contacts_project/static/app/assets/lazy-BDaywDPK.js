@@ -1,1 +1,0 @@
-import{d,A as i,a as r}from"./Icon-2tjMv2z2.js";function s(e){let t;return function(o){const[n,u]=d(()=>t);return i(()=>{n||e().then(a=>{t=a.default,u(()=>t)})},[]),n?r(n,{...o}):r("span",{"aria-busy":"true"})}}export{s as l};

@@ -1,1 +1,0 @@
-function n(t,c,o){const e=URL.createObjectURL(t),a=`${c.replace(/[^\p{L}\p{N} ._-]/gu,"")}.${o}`;Object.assign(document.createElement("a"),{href:e,download:a}).click(),setTimeout(()=>URL.revokeObjectURL(e),1e3)}export{n as s};
