@@ -16,11 +16,12 @@ class PeopleConfig(AppConfig):
         from people.feed import register_feed  # noqa: PLC0415 - as above
         from people.lookup import TRIGGERS  # noqa: PLC0415 - as above
         from people.photos.files import account_photo_paths  # noqa: PLC0415 - as above
+        from people.services.me_person import TRIGGER  # noqa: PLC0415 - as above
         from people.transfer import register_transfer  # noqa: PLC0415 - as above
         from people.trash import register_kinds  # noqa: PLC0415 - as above
 
         register_counted(*COUNTED_OF_PEOPLE, COUNTED_PHOTOS)
-        register_triggers(*TRIGGERS)
+        register_triggers(*TRIGGERS, TRIGGER)
         register_next_dates()
         register_kinds()
         register_transfer()

@@ -28,14 +28,15 @@ class Network:
             neighbours[person].append(USER)
         self._neighbours = dict(neighbours)
 
-    def distances(self, removed: Collection[str] = frozenset()) -> dict[str, int]:
+    def distances(self, removed: Collection[str] = frozenset(), *, user: str = USER) -> dict[str, int]:
         """The number of edges between the user and each reachable node, nearest first, the user included.
 
-        The search does not enter nodes in `removed`, so it does not reach what lies only behind them.
+        The search does not enter nodes in `removed`, so it does not reach what lies only behind them. `user` is the
+        node from which it starts.
         """
         removed = removed if isinstance(removed, (set, frozenset)) else frozenset(removed)
-        found = {USER: 0}
-        frontier = [USER]
+        found = {user: 0}
+        frontier = [user]
         distance = 0
         # Breadth-first and iterative: recursion would overflow the stack on a chain of some thousand people.
         while frontier:

@@ -21,13 +21,17 @@ from relationships.projection import MAX_IDS_IN_QUERY, PersonReference, load_nam
 
 
 class GraphNode(TypedDict):
-    """A person, or the user. `groups` are names, `colors` their colors in the same order."""
+    """A person, or the user, who may be one of the people (`User.me_person_id`), else `user`.
+
+    `groups` are names, `colors` their colors in the same order.
+    """
 
     id: str
     label: str
     groups: list[str]
     colors: list[str | None]
     isCenter: bool
+    isUser: bool
 
 
 class GraphEdge(TypedDict):
@@ -56,6 +60,7 @@ class _Type(NamedTuple):
     name: str | None
     label: str | None
     color: str | None
+    inverse_key: str | None
 
 
 _RelationshipRow = tuple[str, str, str, str | None]
@@ -64,14 +69,22 @@ _RelationshipRow = tuple[str, str, str, str | None]
 
 def load_person_graph(owner: User, person: Person) -> Graph:
     """`person`, their neighbours (the user may be one), and the edges between those and `person`."""
+    me = owner.me_person_id
     rows = sorted(_relationships_of_person.rows(owner_id=owner.pk, person_id=person.pk))
-    keys = {person.pk.hex, *(related_key for _, _, related_key, _ in rows)}
+    # All of them are neighbours of the user.
+    found = (
+        _related_to_user(owner.pk)
+        if person.pk == me
+        else _related_to_user_by_id.rows(owner_id=owner.pk, person_ids=[person.pk])
+    )
+    to_user = list(found)
+    keys = {person.pk.hex, *(related_key for _, _, related_key, _ in rows), *(key for key, _ in to_user)}
+    keys |= {me.hex} if me else set()
     people, groups = load_named_people(owner, keys), _groups_by_person(owner, keys)
     nodes = {key: _node(named, groups.get(key, [])) for key, named in people.items() if key in keys}
-    center = nodes[person.pk.hex]
+    center, user = nodes[person.pk.hex], _user_node(owner, nodes.get(me.hex) if me else None)
     center["isCenter"] = True
-    edges = _edges(owner, rows, people, [person.pk])
-    return build_person_graph(center, edges, _user_node(owner, is_center=False), nodes.values())
+    return build_person_graph(center, _edges(owner, rows, people, to_user, me), user, nodes.values())
 
 
 def load_network_graph(
@@ -85,20 +98,33 @@ def load_network_graph(
 
     Both hold the `UUID.hex` of groups. `limit` is a number of people; those nearest to the user are kept.
     """
+    me = owner.me_person_id
     people, groups = load_named_people(owner), _groups_by_person(owner)
+    user = None
     nodes = []
     for key, person in people.items():
+        if me and key == me.hex:
+            user = _node(person, groups.get(key, []))
+            continue
         group_keys = {group.key for group in groups.get(key, ())}
         if (including is None or not group_keys.isdisjoint(including)) and group_keys.isdisjoint(excluding):
             nodes.append(_node(person, groups.get(key, [])))
+    user = _user_node(owner, user)
+    user["isCenter"] = True
     # Sorted here by id, the order of creation: the database would sort rows far wider than these.
     rows = sorted(_relationships(owner.pk).one_of_each_pair())
-    return build_network_graph(_user_node(owner, is_center=True), nodes, _edges(owner, rows, people), limit)
+    edges = _edges(owner, rows, people, _related_to_user(owner.pk), me)
+    return build_network_graph(user, nodes, edges, limit)
 
 
-def _user_node(owner: User, *, is_center: bool) -> GraphNode:
+def _user_node(owner: User, me: GraphNode | None) -> GraphNode:
+    """The node of the user: that of the person that the user is, or one of its own."""
+    if me is not None:
+        me["isUser"] = True
+        return me
     parts = NameParts(owner.name, owner.surname, nickname=owner.nickname)
-    return {"id": USER, "label": format_name(owner, parts), "groups": [], "colors": [], "isCenter": is_center}
+    label = format_name(owner, parts)
+    return {"id": USER, "label": label, "groups": [], "colors": [], "isCenter": False, "isUser": True}
 
 
 def _node(person: PersonReference, groups: list[_Group]) -> GraphNode:
@@ -108,6 +134,7 @@ def _node(person: PersonReference, groups: list[_Group]) -> GraphNode:
         "groups": [group.name for group in groups],
         "colors": [group.color for group in groups],
         "isCenter": False,
+        "isUser": False,
     }
 
 
@@ -152,30 +179,39 @@ def _relationships_of_person(owner_id: UUID, person_id: UUID) -> Rows:
 
 def _edges(
     owner: User,
-    rows: Iterable[_RelationshipRow],
+    rows: Sequence[_RelationshipRow],
     people: Mapping[str, PersonReference],
-    person_ids: Collection[UUID] | None = None,
+    to_user: Iterable[tuple[str, str]],
+    me: UUID | None,
 ) -> list[GraphEdge]:
-    """Edges of the relationships among `people`, then those to the user: from `person_ids`, or from all (None)."""
+    """Edges of the relationships among `people`, then those to the user, of `to_user`: person and type.
+
+    `me` is the person that the user is. What a relationship with it says is not said again by an edge to the user.
+    """
     types: dict[str | None, _Type] = {key: _Type(*columns) for key, *columns in _types.rows(owner_id=owner.pk)}
-    types[None] = _Type(None, None, None)
+    types[None] = _Type(None, None, None, None)
     edges = [
         _edge(people[person_key]["id"], people[related_key]["id"], types[type_key], format_id(key))
         for key, person_key, related_key, type_key in rows
         # A relationship stays active while one of its people is in the trash.
         if person_key in people and related_key in people
     ]
-    to_user: Iterable[Any] = (
-        _related_to_user(owner.pk)
-        if person_ids is None
-        else _related_to_user_by_id.rows(owner_id=owner.pk, person_ids=list(person_ids))
-    )
-    return edges + [_edge(format_id(person_key), USER, types[type_key], None) for person_key, type_key in to_user]
+    if me is None or me.hex not in people:
+        return edges + [_edge(format_id(key), USER, types[type_key], None) for key, type_key in to_user]
+    said = {(key, type_key) for _, key, related_key, type_key in rows if related_key == me.hex}
+    said |= {(related_key, types[type_key].inverse_key) for _, key, related_key, type_key in rows if key == me.hex}
+    return edges + [
+        _edge(format_id(key), people[me.hex]["id"], types[type_key], None)
+        for key, type_key in to_user
+        if key != me.hex and (key, type_key) not in said
+    ]
 
 
 @compiled_query
 def _types(owner_id: UUID) -> Rows:
-    return RelationshipType.objects.owned_by(owner_id).values_list(IdHex("pk"), "name", "label", "color")
+    return RelationshipType.objects.owned_by(owner_id).values_list(
+        IdHex("pk"), "name", "label", "color", IdHex("inverse_id")
+    )
 
 
 def _related_to_user(owner_id: UUID) -> Rows:
@@ -189,7 +225,7 @@ def _related_to_user_by_id(owner_id: UUID, person_ids: Collection[UUID]) -> Rows
 
 
 def _edge(source: str, target: str, relationship_type: _Type, relationship_id: str | None) -> GraphEdge:
-    name, label, color = relationship_type
+    name, label, color, _ = relationship_type
     return {
         "source": source,
         "target": target,
@@ -207,7 +243,7 @@ def build_person_graph(
 
     The user is a node only if an edge ends there. Edges to ids without a node are left out.
     """
-    by_id = {node["id"]: node for node in others} | {USER: user, center["id"]: center}
+    by_id = {node["id"]: node for node in others} | {user["id"]: user, center["id"]: center}
     kept = [edge for edge in edges if edge["source"] in by_id and edge["target"] in by_id]
     neighbours = dict.fromkeys(end for edge in kept for end in (edge["source"], edge["target"]))
     neighbours.pop(center["id"], None)
@@ -218,17 +254,18 @@ def build_network_graph(
     user: GraphNode, people: Sequence[GraphNode], edges: Collection[GraphEdge], limit: int | None = None
 ) -> Graph:
     """The user as center, the people, and the edges among them. With a limit, the people nearest to the user."""
-    kept = people if limit is None or limit >= len(people) else _nearest(people, edges, limit)
-    ids = {node["id"] for node in kept} | {USER}
+    kept = people if limit is None or limit >= len(people) else _nearest(user, people, edges, limit)
+    ids = {node["id"] for node in kept} | {user["id"]}
     inner_edges = [edge for edge in edges if edge["source"] in ids and edge["target"] in ids]
     return {"nodes": [user, *kept], "edges": inner_edges}
 
 
-def _nearest(people: Sequence[GraphNode], edges: Iterable[GraphEdge], limit: int) -> list[GraphNode]:
+def _nearest(user: GraphNode, people: Sequence[GraphNode], edges: Iterable[GraphEdge], limit: int) -> list[GraphNode]:
     """The `limit` people with the shortest paths to the user. Ties keep their order, unreachable people come last."""
-    ids = {node["id"] for node in people} | {USER}
+    ids = {node["id"] for node in people} | {user["id"]}
     pairs = ((edge["source"], edge["target"]) for edge in edges)
     # Without the edges of people that are filtered out: a path through them would not be in the graph.
-    distances = Network((one, other) for one, other in pairs if one in ids and other in ids).distances()
+    network = Network((one, other) for one, other in pairs if one in ids and other in ids)
+    distances = network.distances(user=user["id"])
     unreachable = len(people) + 1
     return sorted(people, key=lambda node: distances.get(node["id"], unreachable))[:limit]

@@ -61,5 +61,6 @@ def _search_components(owner: User | UUID, removed: set[str]) -> ComponentSearch
 
 
 def _is_related_to_user(path: str) -> "ExpressionWrapper[Any]":
-    """Whether the person at `path` has a relationship to the user."""
-    return ExpressionWrapper(Q(**{f"{path}relationship_to_user__isnull": False}), output_field=BooleanField())
+    """Whether the person at `path` has a relationship to the user, or is the user."""
+    related = Q(**{f"{path}relationship_to_user__isnull": False}) | Q(**{f"{path}is_me": True})
+    return ExpressionWrapper(related, output_field=BooleanField())

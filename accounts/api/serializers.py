@@ -85,6 +85,9 @@ class UserSerializer(serializers.Serializer[User]):
     leapDayRule = StrictChoiceField(LeapDayRule.values, source="leap_day_rule")
     defaultReminderLeadDays = StrictIntegerField(min_value=0, max_value=365, source="default_reminder_lead_days")
     dateReminderDefault = StrictChoiceField(DateReminders.values, source="date_reminder_default")
+    mePersonId = serializers.UUIDField(
+        source="me_person_id", allow_null=True, help_text="The person that the user is; null while it is in the trash."
+    )
     emailRemindersEnabled = StrictBooleanField(source="email_reminders_enabled")
     weeklyDigestEnabled = StrictBooleanField(source="weekly_digest_enabled")
     weeklyDigestWeekday = StrictIntegerField(min_value=0, max_value=6, source="weekly_digest_weekday")

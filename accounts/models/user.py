@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
@@ -296,6 +297,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     def recovery_email(self) -> str:
         """The address for the account's mails and for password resets: the proven one, if there is one."""
         return self.proven_email or self.email
+
+    @property
+    def me_person_id(self) -> UUID | None:
+        """The person that the user is, as stored now; None where nobody was named, or who was is in the trash."""
+        people: Any = apps.get_model("people", "Person")
+        found = people.objects.owned_by(self).active().filter(is_me=True)
+        key: UUID | None = found.values_list("pk", flat=True).first()
+        return key
 
     @property
     def is_claimed(self) -> bool:

@@ -19,6 +19,7 @@ from dav.resources.uris import (
     DavPath,
     book_home_path,
     calendar_home_path,
+    member_path,
     principal_path,
 )
 from dav.xml import cal, cs, dav, href, tag, text
@@ -70,8 +71,20 @@ class PrincipalResource(Resource):
 class BookHomeResource(Resource):
     title = "Address books"
 
+    @property
+    def me_card(self) -> str | None:
+        """The path of the user's own card, if the device gets it."""
+        book = BookResource.of(self.device)
+        row = book.cards().filter(person__is_me=True).first()
+        return member_path(book.path, row.name) if row else None
+
     def members(self, names: Collection[str] = ()) -> Iterator[Resource]:
         yield BookResource.of(self.device)
+
+    PROPERTIES: ClassVar[Properties] = {
+        **Resource.PROPERTIES,
+        cs("me-card"): lambda r: href(path) if (path := r.me_card) else None,
+    }
 
 
 class CalendarHomeResource(Resource):

@@ -303,7 +303,7 @@ def _facts(about: ImportantDate | Person, forecast: Forecast, day: dt.date) -> J
 
 def _candidate_contacts(forecast: Forecast) -> Iterator[Person]:
     """A superset of the people whose contact reminder is due in the forecast."""
-    people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True)
+    people = Person.objects.owned_by(forecast.owner).active().filter(contact_reminder_enabled=True, is_me=False)
     # A reminder that was due when the account changed its time zone may be sent up to two days before its day there.
     due = people.filter(contact_due_on__lte=forecast.until + dt.timedelta(2))
     found: Iterator[Person] = due.only(*READ_OF_CONTACTS).iterator(CHUNK_SIZE)
@@ -333,7 +333,8 @@ def _offer_answered(forecast: Forecast) -> None:
     for answer in forecast.answers.values():
         day, about = answer.occurrence_on, source_of_answer(answer, forecast.calendar)
         why_not = silence_of(about) if about else None
-        if about is None or why_not is Silence.DECEASED:  # a birthday has an entry of its own
+        # A birthday of the deceased has an entry of its own, and the user's own contact reminder has none.
+        if about is None or why_not in {Silence.DECEASED, Silence.ME}:
             continue
         source, facts = _source(about, forecast), partial(_facts, about, forecast, day)
         is_near = answer.due_at is not None and forecast.calendar.today(answer.due_at) <= forecast.until

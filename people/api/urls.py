@@ -15,6 +15,7 @@ from people.api.important_dates import ImportantDateViewSet, UpcomingViewSet
 from people.api.imports import ContactImportViewSet, FileImportViewSet
 from people.api.insights import InsightViewSet
 from people.api.interactions import InteractionSerializer, InteractionViewSet, PersonInteractionViewSet
+from people.api.me_person import MePersonViewSet
 from people.api.people import PersonViewSet
 from people.api.person_entries import DeletedDateSerializer, ImportantDateSerializer
 from people.api.person_serializer import DeletedPersonSerializer, PersonInFeedSerializer
@@ -66,6 +67,7 @@ router.register("insights", InsightViewSet, basename="insight")
 router.register("map", MapViewSet, basename="map")
 router.register("photos", PhotoViewSet, basename="photo")
 router.register("user", UserPhotoViewSet, basename="user-photo")
+router.register("user", MePersonViewSet, basename="me-person")
 router.register("vcard", VCardViewSet, basename="vcard")
 router.register("upcoming", UpcomingViewSet, basename="upcoming")
 

@@ -281,8 +281,8 @@ def _load_candidates_by_key(
         .order_by("kind", "key", "person")
         .values_list(IdHex("person_id"), "kind", "key", *_CANDIDATE_STATE, *_CANDIDATE_COLUMNS)[:MAX_CANDIDATE_ROWS]
     )
-    for key, kind, text, deleted_at, quiet, deathday, created_at, *parts in rows:
-        if deleted_at is None and not silence(Topic.PERSON, quiet=quiet, deathday=deathday):
+    for key, kind, text, deleted_at, quiet, deathday, is_me, created_at, *parts in rows:
+        if deleted_at is None and not silence(Topic.PERSON, quiet=quiet, deathday=deathday, is_me=is_me):
             candidates[key] = Candidate(created_at, NameParts(*parts))
             contacts[key][kind].add(text)
     return candidates, contacts

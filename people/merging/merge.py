@@ -20,6 +20,7 @@ from people.merging import fields, related_rows
 from people.merging.undo import app_of, is_undoable
 from people.models import MergeRecord, Person, RelationshipType
 from people.services.group_rules import write_rules
+from people.services.me_person import mark_me
 from people.services.person_rows import check_active
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan, reminders_in_plan
@@ -69,6 +70,9 @@ def merge_people(
         related_rows.move_memberships(primary, joined)
         image |= _join_groups(writer, primary, [row.other_id for row in joined if row.text])
         image["scalars"] = fields.changes_to_json(changes | fields.changes_since(primary, reminder))
+        image["me"] = secondary.is_me
+        if secondary.is_me:
+            mark_me(owner.pk, primary.pk)
         related_rows.mark_kept_rows(primary, rows, image["dates"])
         announce_deletion(owner.pk, [secondary.pk])
         if reminders_in_plan(owner) > reminders:

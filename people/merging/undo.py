@@ -14,6 +14,7 @@ from people.merging import fields, related_rows
 from people.merging.related_rows import UndoConflictError
 from people.models import MergeRecord, Person, RelationshipType
 from people.services.group_rules import take_back_lead_days
+from people.services.me_person import mark_me
 from people.services.people import mark_related_changed
 from people.services.person_writer import PersonWriter
 from people.services.plan_limits import check_plan, reminders_in_plan
@@ -105,6 +106,9 @@ def _revert_merge(writer: PersonWriter, primary: Person, secondary: Person, imag
     related_rows.delete_dismissals(primary.owner_id, image["dismissals"])
     secondary.deleted_at = None
     writer.flush()
+    # Whoever was named since the merge stays. `get`: images of older versions do not say it.
+    if image.get("me") and primary.is_me:
+        mark_me(primary.owner_id, secondary.pk)
     # The primary's former relationship type may be in the trash by now; it is restored like the secondary's.
     restored = [secondary, primary] if "relationship_to_user_id" in changes else [secondary]
     # Images of older versions have "aspects", with class paths as keys; the first word of a path is the app.

@@ -135,7 +135,8 @@ class Person(CountedModel, TrashModel):
     responses; people.cards.converter builds cards from them. `more` lists the properties that no field holds
     (people.cards.card_lines), and is written together with them.
 
-    Nobody is reminded of a `quiet` person, or shown it unasked (people.mentions).
+    Nobody is reminded of a `quiet` person, or shown it unasked (people.mentions). The account's user is the one with
+    `is_me` (people.services.me_person), unless it is in the trash.
     """
 
     owner = owner_without_index()
@@ -185,6 +186,7 @@ class Person(CountedModel, TrashModel):
     card_dav_sync_enabled = models.BooleanField(default=True)
     favourite = models.BooleanField(default=False)
     quiet = models.BooleanField(default=False)
+    is_me = models.BooleanField(default=False, db_default=False, editable=False)
     photo = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     uid = UidField(max_length=255)
     card_lines = models.JSONField(default=list, blank=True)
@@ -227,7 +229,7 @@ class Person(CountedModel, TrashModel):
 
     def silence(self, topic: Topic) -> Silence | None:
         """Why the person is not spoken of; None if it is."""
-        return silence(topic, quiet=self.quiet, deathday=self.deathday)
+        return silence(topic, quiet=self.quiet, deathday=self.deathday, is_me=self.is_me)
 
     def display_name_for(self, owner: User) -> str:
         """The display name in the name order and format of `owner`, who is passed in because loading it is a query."""
@@ -236,6 +238,7 @@ class Person(CountedModel, TrashModel):
     class Meta:
         constraints = [
             one_of(Unit, "contact_reminder_interval_unit", name="person_contact_reminder_interval_unit_known"),
+            models.UniqueConstraint(fields=["owner"], name="person_me_once", condition=models.Q(is_me=True)),
         ]
         indexes = [
             models.Index(fields=["owner", "revision", "id"], name="person_feed"),

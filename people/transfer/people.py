@@ -32,7 +32,9 @@ from people.field_table import DATE_KEYS
 from people.lookup import index_values
 from people.models import CustomFieldValue, ImportantDate, Membership, Person
 from people.services.custom_fields import InvalidCustomValueError, parse_custom_value
+from people.services.me_person import mark_me
 from people.services.person_writer import PersonWriter
+from people.transfer.account import MePerson
 from people.transfer.pictures import PictureField, encode_photo, photo_messages, prepare_photo, save_photo
 from people.transfer.sections import PlanAllowance
 from people.vcard.content_lines import MAX_LINES
@@ -207,6 +209,9 @@ class _Batch:
             writer = PersonWriter(self.run.owner, write, self.run.now)
             writer.edit(*self.rows[Person])
             writer.flush()
+            me = self.ids.new.get(self.run.single(MePerson).source_id or NO_ID)
+            if any(person.pk == me for person in self.rows[Person]):
+                mark_me(self.run.owner.pk, me)
             for model in (ImportantDate, Membership, CustomFieldValue):
                 self.run.insert(model, self.rows[model])
             index_values(self.run.owner.pk, self.rows[CustomFieldValue])

@@ -166,6 +166,7 @@ GraphNodeSerializer = _build_serializer(
     groups=ListField(child=CharField()),
     colors=ListField(child=CharField()),
     isCenter=BooleanField(),
+    isUser=BooleanField(help_text="The user: the node `user`, or the person that the profile names as `mePersonId`."),
 )
 
 GraphEdgeSerializer = _build_serializer(

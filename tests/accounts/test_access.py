@@ -41,13 +41,14 @@ def test_defaults_of_a_new_account(browser: Client) -> None:
     assert {key: user[key] for key in DEFAULTS} == DEFAULTS
 
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "theme": "LIGHT",
     "dateFormat": "YMD",
     "nameOrder": "WESTERN",
     "nameDisplayFormat": "FULL",
     "nameSort": "GIVEN",
     "savedLists": [],
+    "mePersonId": None,
     "graphMode": "individuals",
     "language": "en",
     "geocodingEnabled": False,

@@ -130,6 +130,7 @@ def create_one_of_everything(api: Client, owner: User) -> None:
     api.ok("PUT", "/api/user/language", {"language": "nb-NO"})
     api.ok("PUT", "/api/user/name-sort", {"nameSort": "SURNAME"})
     api.ok("PUT", "/api/user/saved-lists", {"savedLists": [{"name": "Neglected", "query": "sort=lastContact"}]})
+    api.ok("PUT", "/api/user/me-person", {"personId": ada_id})
     api.ok("PUT", "/api/user/profile", {"name": "Alice", "surname": "A.", "nickname": "Al", "email": owner.email})
     card = b"BEGIN:VCARD\r\nVERSION:4.0\r\nUID:u1\r\nFN:Cy\r\nEND:VCARD\r\n"
     response = api.generic("POST", "/api/vcard/upload", card, "text/vcard")
@@ -148,6 +149,32 @@ def test_an_export_of_before_keeps_which_dates_are_reminded_of(importing_client:
     importing_client.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "all"})
     importing_client.ok("POST", "/api/user/import", document)
     assert export_document(importing_client)["account"][0]["dateReminderDefault"] == "all"
+
+
+@pytest.mark.both_databases
+def test_who_the_user_is_comes_along_from_the_trash_too(full: Client, importing_client: Client) -> None:
+    def me(client: Client) -> Any:
+        return client.ok("GET", "/api/user/profile")["user"]["mePersonId"]
+
+    document = export_document(full)
+    full.ok("DELETE", f"/api/people/{me(full)}")
+    in_trash = export_document(full)
+    assert in_trash["account"][0]["mePersonId"] == document["account"][0]["mePersonId"]
+    importing_client.ok("POST", "/api/user/import", in_trash)
+    assert me(importing_client) is None
+    (ada,) = [
+        row["id"] for row in importing_client.ok("GET", "/api/deleted?type=people")["deleted"] if row["name"] == "Ada"
+    ]
+    importing_client.ok("POST", f"/api/people/{ada}/restore")
+    assert me(importing_client) == ada
+    # Somebody else is named here meanwhile; a document that names nobody leaves it so.
+    bo = importing_client.ok("GET", "/api/people/search?q=Bo")["people"][0]["id"]
+    importing_client.ok("PUT", "/api/user/me-person", {"personId": bo})
+    nobody = {**document, "account": [{**document["account"][0], "mePersonId": None}]}
+    importing_client.ok("POST", "/api/user/import", nobody)
+    assert me(importing_client) == bo
+    receipt = importing_client.ok("POST", "/api/user/import", document)
+    assert (receipt["updated"], me(importing_client)) == (1, ada)
 
 
 def test_every_owned_table_is_exported_or_excluded_with_a_reason() -> None:

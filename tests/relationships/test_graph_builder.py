@@ -13,7 +13,7 @@ LETTERS = "abcdefgh"
 
 
 def node(name: str, *, center: bool = False) -> GraphNode:
-    return {"id": name, "label": name.upper(), "groups": [], "colors": [], "isCenter": center}
+    return {"id": name, "label": name.upper(), "groups": [], "colors": [], "isCenter": center, "isUser": name == USER}
 
 
 def edge(source: str, target: str, kind: str | None = "FRIEND") -> GraphEdge:

@@ -74,7 +74,7 @@ def test_the_user_is_a_node_only_if_an_edge_ends_there(api: Client, alice: User)
 
 def test_a_person_without_relationships_is_a_node_without_edges(api: Client, alice: User) -> None:
     ada = make_person(alice)
-    node = {"id": str(ada.pk), "label": "Ada", "groups": [], "colors": [], "isCenter": True}
+    node = {"id": str(ada.pk), "label": "Ada", "groups": [], "colors": [], "isCenter": True, "isUser": False}
     assert get_graph(api, ada) == {"nodes": [node], "edges": []}
 
 
@@ -107,7 +107,8 @@ def test_the_whole_network_with_the_user_as_center(api: Client, alice: User) -> 
     relate(api, ada, bob, types["PARENT"])
     response = api.ok("GET", "/api/dashboard/graph")
     assert node_labels(response) == ["Alice", "Ada", "Bob", "Eve"]
-    assert response["nodes"][0] == {"id": "user", "label": "Alice", "groups": [], "colors": [], "isCenter": True}
+    user = {"id": "user", "label": "Alice", "groups": [], "colors": [], "isCenter": True, "isUser": True}
+    assert response["nodes"][0] == user
     assert not any(node["isCenter"] for node in response["nodes"][1:])
     assert edge_labels(response) == [("Ada", "Alice", "FRIEND"), ("Ada", "Bob", "PARENT")]
 

@@ -104,6 +104,7 @@ ROUTES: list[Route] = [
     Route("PUT", "/api/user/name-display-format", {"nameDisplayFormat": "SHORT"}),
     Route("PUT", "/api/user/graph-display", {"graphMode": "bubbles"}),
     Route("PUT", "/api/user/saved-lists", {"savedLists": [{"name": "Neglected", "query": "sort=lastContact"}]}),
+    Route("PUT", "/api/user/me-person", {"personId": "{person}"}),
     Route("PUT", "/api/user/geocoding", {"geocodingEnabled": True}),
     Route("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "all"}),
     Route("PUT", "/api/user/reminder-lead-days", {"days": 7}),

@@ -212,10 +212,11 @@ def test_both_forms_of_the_definition_agree(alice: User) -> None:
     for quiet in (False, True):
         for deathday in (None, dt.date(2020, 1, 1)):
             make_person(alice, quiet=quiet, deathday=deathday)
+    make_person(alice, is_me=True)
     people = Person.objects.owned_by(alice)
     for topic in Topic:
-        spoken_of = {row.pk for row in people if not silence(topic, quiet=row.quiet, deathday=row.deathday)}
+        spoken_of = {row.pk for row in people if not row.silence(topic)}
         assert set(people.filter(may_be_mentioned(topic)).values_list("pk", flat=True)) == spoken_of
-        assert silence(topic, quiet=True, deathday=dt.date(2020, 1, 1)) is Silence.QUIET
+        assert silence(topic, quiet=True, deathday=dt.date(2020, 1, 1), is_me=True) is Silence.QUIET
     assert people.filter(may_be_mentioned(Topic.CONTACT)).count() == 1
-    assert client_of(alice).ok("GET", "/api/dashboard/stats")["peopleCount"] == 4
+    assert client_of(alice).ok("GET", "/api/dashboard/stats")["peopleCount"] == 5

@@ -27,7 +27,7 @@ COLUMNS_WITHOUT_FIELD = {
     "contact_reminder_from",
     *("id", "owner", "created_at", "updated_at", "deleted_at", "revision", "sort_key", "search_key"),
     *("contact_due_at", "contact_due_on", "contact_before", "interacted_on", "card_lines", "more"),
-    *("next_date_on", "next_date_until", "without_groups"),
+    *("next_date_on", "next_date_until", "without_groups", "is_me"),
 }
 
 
