@@ -43,6 +43,8 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "CustomFieldTypeEnum": "people.vocabularies.TemplateType.values",
         "EventKindEnum": ["important_date", "contact"],
         "HealthStatusEnum": ["ok", "degraded", "unfit"],
+        "ImportSourceEnum": "people.vocabularies.ImportSource.values",
+        "ImportStateEnum": "people.vocabularies.ImportState.values",
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],

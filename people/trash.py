@@ -28,6 +28,7 @@ from people.models import (
     Group,
     ImportantDate,
     ImportedRecord,
+    ImportReceipt,
     Interaction,
     MergeRecord,
     Participation,
@@ -240,3 +241,4 @@ def register_kinds() -> None:
     # What only undo needs: a merge or an import can be undone for the retention period.
     register_purge_job(PurgeJob.of_model("merges", MergeRecord))
     register_purge_job(PurgeJob.of_model("imports", ImportedRecord))
+    register_purge_job(PurgeJob.of_model("receipts of imports", ImportReceipt))

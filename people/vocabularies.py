@@ -75,6 +75,14 @@ class ImportSource(Vocabulary):
 UPLOAD_SOURCES = tuple(source for source in ImportSource.values if source != ImportSource.VCARD)
 
 
+class ImportState(Vocabulary):
+    """What an import is doing."""
+
+    RUNNING = "running"
+    DONE = "done"
+    UNDONE = "undone"
+
+
 class RecordKind(Vocabulary):
     """The records that an import creates."""
 

@@ -28,6 +28,12 @@ def parse_id(text: object) -> UUID | None:
         return None
 
 
+def parse_client_id(text: object) -> UUID | None:
+    """The id that a client chose for a new record, in exactly the form in which it is stored; else None."""
+    key = parse_id(text)
+    return key if key and str(key) == str(text).lower() and is_client_id(key) else None
+
+
 def format_id(key: str) -> str:
     """The id with hyphens, from its 32 digits (database.expressions.IdHex). Slicing the text takes a third longer."""
     return str(uuid_utils.UUID(key))

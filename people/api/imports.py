@@ -1,5 +1,6 @@
-"""The routes of imports: upload a file of another product, list imports, undo one."""
+"""The routes of imports: upload a file of another product, list imports, look at one, undo one."""
 
+import datetime as dt
 from typing import Any
 from uuid import UUID
 
@@ -21,15 +22,19 @@ from contacts_project.kernel.api.schema import AnyField, envelope, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonObject, format_timestamp
 from contacts_project.kernel.ownership.account_lock import IMPORTS
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.text_forms import NOT_A_TEXT
 from contacts_project.kernel.texts import define_text, describe_remarks
 from people.api.uploads import (
+    CLIENT_ID,
     DRY_RUN,
     FILE_TOO_LARGE,
     JOINED_GROUPS,
     REMIND,
+    client_id_field,
     dry_run_field,
     joined_groups_field,
+    read_client_id,
     read_dry_run,
     read_joined_groups,
     read_remind,
@@ -37,15 +42,23 @@ from people.api.uploads import (
     uploaded_file,
 )
 from people.api.vcard import import_receipt_fields
-from people.importing.runs import FileImport, ImportFile
+from people.importing.receipts import load_receipt
+from people.importing.runs import FileImport, ImportFile, place_for_import
 from people.importing.sources.days import AMBIGUOUS
 from people.importing.sources.sheets import date_orders
 from people.importing.sources.tables import CsvTable, TableOptions, open_table, read_options
 from people.importing.sources.targets import ColumnTarget, propose_targets
-from people.importing.undo import ImportTooOldError, ImportUndoneError, UndoUnderWayError, undo_import
+from people.importing.undo import (
+    ImportRunningError,
+    ImportTooOldError,
+    ImportUndoneError,
+    UndoUnderWayError,
+    check_undoable,
+    undo_import,
+)
 from people.models import ContactImport
 from people.services.plan_limits import limit_error
-from people.vocabularies import UPLOAD_SOURCES, ImportSource
+from people.vocabularies import UPLOAD_SOURCES, ImportSource, ImportState
 
 _NO_FILE = define_text("no_import_file", "A file is needed.")
 
@@ -86,6 +99,7 @@ _FORM = inline_serializer(
         "mapping": serializers.CharField(
             required=False, help_text="For csv: JSON, { column: field }, columns by header or number."
         ),
+        **client_id_field(),
         **dry_run_field(),
         **joined_groups_field(),
         **remind_field(),
@@ -106,9 +120,8 @@ class ColumnSerializer(serializers.Serializer[Any]):
     dateOrder = serializers.ChoiceField(DATE_ORDERS)
 
 
-_IMPORTS = inline_serializer(
-    "ContactImport",
-    {
+def _import_fields() -> dict[str, AnyField]:
+    return {
         "id": serializers.UUIDField(),
         "source": serializers.ChoiceField(ImportSource.values),
         "fileName": serializers.CharField(allow_blank=True),
@@ -122,9 +135,16 @@ _IMPORTS = inline_serializer(
         "skipped": serializers.IntegerField(),
         "errors": serializers.IntegerField(),
         "undoneAt": serializers.DateTimeField(allow_null=True),
-    },
-    many=True,
-)
+        "state": serializers.ChoiceField(ImportState.values),
+        "done": serializers.IntegerField(help_text="How many of its records have an outcome."),
+        "total": serializers.IntegerField(help_text="How many records its file has."),
+    }
+
+
+_IMPORTS = inline_serializer("ContactImport", _import_fields(), many=True)
+# What is there of an import that has ended, for the retention period.
+_RECEIPT_FIELDS = {name: each for name, each in import_receipt_fields().items() if name not in _import_fields()}
+_IMPORT = envelope("ContactImportState", optional=tuple(_RECEIPT_FIELDS), **{**_import_fields(), **_RECEIPT_FIELDS})
 
 
 class ImportKeptPersonSerializer(serializers.Serializer[Any]):
@@ -142,6 +162,7 @@ class FileImportViewSet(ApiViewSet[Any]):
     @extend_schema(
         operation_id="importContacts",
         parameters=[
+            CLIENT_ID,
             OpenApiParameter("source", str, OpenApiParameter.PATH, enum=UPLOAD_SOURCES),
             JOINED_GROUPS,
             REMIND,
@@ -157,7 +178,7 @@ class FileImportViewSet(ApiViewSet[Any]):
         parser_classes=[MultiPartParser],
         body_limit=IMPORT_LIMIT,
     )
-    @raises(PlanLimitError)
+    @raises(PlanLimitError, IdTakenError)
     @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request, source: str) -> Response:
@@ -172,13 +193,13 @@ class FileImportViewSet(ApiViewSet[Any]):
             group_ids=read_joined_groups(request, self.owner),
             remind=read_remind(request),
         )
-        is_dry = read_dry_run(request)
-        with IMPORTS.hold(self.owner.pk):
-            run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), is_dry=is_dry)
-            outcomes = list(run.run())
+        is_dry, import_id = read_dry_run(request), read_client_id(request)
+        with place_for_import(self.owner, import_id):
+            run = FileImport(owner=self.owner, upload=upload, now=timezone.now(), import_id=import_id, is_dry=is_dry)
+            list(run.run())
         if run.is_refused_by_plan:
             raise limit_error(self.owner, "people")
-        return Response(run.receipt(outcomes))
+        return Response(run.receipt())
 
     @extend_schema(
         operation_id="inspectTable",
@@ -219,8 +240,15 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
     @extend_schema(operation_id="listImports", responses=envelope("ImportList", imports=_IMPORTS))
     def list(self, request: Request) -> Response:
         """All imports, newest first."""
-        rows = self.get_queryset().order_by("-created_at", "-id")
-        return Response({"imports": [_serialize_import(row) for row in rows]})
+        rows, clock = self.get_queryset().order_by("-created_at", "-id"), timezone.now()
+        return Response({"imports": [_serialize_import(row, clock) for row in rows]})
+
+    @extend_schema(operation_id="getImport", responses=_IMPORT)
+    def retrieve(self, request: Request, import_id: UUID) -> Response:
+        """How far an import is; of one that has ended its receipt, too, for the retention period."""
+        row, clock = self.get_object(), timezone.now()
+        receipt = load_receipt(row, clock) or {}
+        return Response({**receipt, **_serialize_import(row, clock)})
 
     @extend_schema(
         operation_id="undoImport",
@@ -230,10 +258,12 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
             )
         },
     )
-    @raises(ImportUndoneError, ImportTooOldError, UndoUnderWayError)
+    @raises(ImportUndoneError, ImportTooOldError, ImportRunningError, UndoUnderWayError)
     @in_own_transactions
     def destroy(self, request: Request, import_id: UUID) -> Response:
         """Undo an import. People it made go to the trash unless somebody edited them since, empty groups too."""
+        # Before the wait for a place, which the import itself may hold.
+        check_undoable(self.get_object(), timezone.now())
         with IMPORTS.hold(self.owner.pk):
             undone = undo_import(owner=self.owner, import_id=import_id, now=timezone.now())
         kept = [
@@ -243,7 +273,7 @@ class ContactImportViewSet(OwnedViewSet[ContactImport]):
         return Response({"removed": undone.removed, "kept": kept})
 
 
-def _serialize_import(row: ContactImport) -> JsonObject:
+def _serialize_import(row: ContactImport, clock: dt.datetime) -> JsonObject:
     return {
         "id": str(row.pk),
         "source": row.source,
@@ -256,6 +286,9 @@ def _serialize_import(row: ContactImport) -> JsonObject:
         "skipped": row.skipped,
         "errors": row.errors,
         "undoneAt": format_timestamp(row.undone_at) if row.undone_at else None,
+        "state": row.state(clock),
+        "done": row.done,
+        "total": row.done if row.total is None else row.total,
     }
 
 

@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from accounts.models import User
 from accounts.vocabularies import DateReminders
 from contacts_project.kernel.api.errors import NOT_A_LIST, PayloadTooLargeError
+from contacts_project.kernel.api.fields import CLIENT_ID_SCHEMA, NOT_A_CLIENT_ID, ClientIdField
 from contacts_project.kernel.api.schema import AnyField
 from contacts_project.kernel.errors import NO_SUCH_RECORD, FieldError
-from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.ids import parse_client_id, parse_id
 from contacts_project.kernel.text_forms import NOT_A_BOOLEAN, NOT_A_CHOICE
 from contacts_project.kernel.texts import Text, define_text
 from people.models import Group
@@ -75,6 +76,24 @@ def read_dry_run(request: Request) -> bool:
     if text not in {"true", "false"}:
         raise FieldError("dryRun", NOT_A_BOOLEAN)
     return bool(text == "true")
+
+
+_CLIENT_ID = "The id of this import, which the client chooses: with it, the import can be watched while it runs."
+CLIENT_ID = OpenApiParameter("id", CLIENT_ID_SCHEMA, description=_CLIENT_ID)
+
+
+def client_id_field() -> dict[str, AnyField]:
+    """The same as a field of a form."""
+    return {"id": ClientIdField(required=False, help_text=_CLIENT_ID)}
+
+
+def read_client_id(request: Request) -> UUID | None:
+    """The field `id` of a form, else the query parameter. Raises FieldError."""
+    text = request.data.get("id", request.query_params.get("id"))
+    key = parse_client_id(text)
+    if text is not None and key is None:
+        raise FieldError("id", NOT_A_CLIENT_ID)
+    return key
 
 
 _MAX_GROUPS = 1_000

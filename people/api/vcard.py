@@ -27,17 +27,20 @@ from contacts_project.kernel.api.etags import conditional
 from contacts_project.kernel.api.schema import AnyField, RemarkSerializer, raises
 from contacts_project.kernel.errors import FieldError, PlanLimitError
 from contacts_project.kernel.json import JsonMapping, JsonObject
-from contacts_project.kernel.ownership.account_lock import IMPORTS
+from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from contacts_project.kernel.texts import define_text
 from people.api.person_query import read_ids
 from people.api.uploads import (
+    CLIENT_ID,
     DRY_RUN,
     FILE_TOO_LARGE,
     JOINED_GROUPS,
     REMIND,
+    client_id_field,
     dry_run_field,
     joined_groups_field,
+    read_client_id,
     read_dry_run,
     read_joined_groups,
     read_remind,
@@ -46,10 +49,10 @@ from people.api.uploads import (
 )
 from people.contents.contact import export_cards
 from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED
-from people.importing.runs import VCardImport
+from people.importing.runs import VCardImport, place_for_import
 from people.services.plan_limits import limit_error
 from people.vcard import VERSIONS, CardResult, read_cards
-from people.vcard.files import OUTSIDE_CARD
+from people.vcard.files import OUTSIDE_CARD, split_cards
 
 _NO_FILE = define_text("no_vcard_file", "A vCard file is needed.")
 
@@ -106,6 +109,16 @@ def read_uploaded_cards(request: Request) -> tuple[Iterator[CardResult], str]:
     return chain(start, cards), getattr(file, "name", "") or ""
 
 
+def count_uploaded_cards(request: Request) -> int:
+    """How many results `read_uploaded_cards` yields. Where the file is read on stays."""
+    file = request.data["file"]
+    position = file.tell()
+    file.seek(0)
+    number = sum(1 for _ in islice(split_cards(file), MAX_CARDS + 1))
+    file.seek(position)
+    return number
+
+
 def limit_cards(cards: Iterator[CardResult]) -> Iterator[CardResult]:
     """At most MAX_CARDS cards, followed by an error result if there are more."""
     for card in cards:
@@ -156,7 +169,9 @@ def import_receipt_fields() -> dict[str, AnyField]:
         **receipt_fields(),
         "birthdays": serializers.IntegerField(help_text="How many birthdays it brings."),
         "reminders": serializers.IntegerField(help_text="How many important dates that it brings have a reminder."),
-        "importId": serializers.UUIDField(allow_null=True, help_text="Undoes the import."),
+        "importId": serializers.UUIDField(
+            allow_null=True, help_text="Undoes the import. Null in a dry run, and if the file has changed nothing."
+        ),
     }
 
 
@@ -171,7 +186,9 @@ def _describe_body(name: str, **fields: AnyField) -> JsonObject:
 
 
 FILE_BODY = _describe_body("VCardFile")
-IMPORT_BODY = _describe_body("VCardImportFile", **joined_groups_field(), **remind_field(), **dry_run_field())
+IMPORT_BODY = _describe_body(
+    "VCardImportFile", **client_id_field(), **joined_groups_field(), **remind_field(), **dry_run_field()
+)
 
 
 class VCardViewSet(ApiViewSet[Any]):
@@ -179,33 +196,36 @@ class VCardViewSet(ApiViewSet[Any]):
 
     @extend_schema(
         operation_id="importVCards",
-        parameters=[JOINED_GROUPS, REMIND, DRY_RUN],
+        parameters=[CLIENT_ID, JOINED_GROUPS, REMIND, DRY_RUN],
         request=IMPORT_BODY,
         responses=IMPORT_RECEIPT,
     )
     @action(detail=False, methods=["post"], url_path="import", parser_classes=PARSERS, body_limit=VCARD_LIMIT)
-    @raises(PlanLimitError)
+    @raises(PlanLimitError, IdTakenError)
     @excluded_from_batches
     @in_own_transactions
     def import_file(self, request: Request) -> Response:
         """Import a vCard file (2.1, 3.0, 4.0). Running it again changes nothing; `importId` undoes it. A dry run says
         what would happen."""
-        with IMPORTS.hold(self.owner.pk):
+        import_id = read_client_id(request)
+        with place_for_import(self.owner, import_id):
             cards, file_name = read_uploaded_cards(request)
             group_ids = read_joined_groups(request, self.owner)
+            is_dry = read_dry_run(request)
             run = VCardImport(
                 owner=self.owner,
                 file_name=file_name,
                 now=timezone.now(),
                 group_ids=group_ids,
                 remind=read_remind(request),
-                is_dry=read_dry_run(request),
+                import_id=import_id,
+                is_dry=is_dry,
             )
-            outcomes = list(run.run(cards))
+            list(run.run(cards, 0 if is_dry else count_uploaded_cards(request)))
         # If only some are refused, the receipt reports it for each of them.
         if run.is_refused_by_plan:
             raise limit_error(self.owner, "people")
-        return Response(run.receipt(outcomes))
+        return Response(run.receipt())
 
     @extend_schema(
         operation_id="exportVCards",

@@ -2,8 +2,9 @@
 
 import datetime as dt
 import hashlib
+import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -12,17 +13,23 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.leases import RELEASED_VALUES, lease_values
+from contacts_project.kernel.ownership.account_lock import AccountWrite, account_lock
+from contacts_project.kernel.ownership.client_ids import claim_ids
 from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people import field_table
 from people.entries import ENTRY_KEYS, date_entry
 from people.field_table import DATE_COLUMNS
-from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome
+from people.importing.receipts import ERROR, IMPORTED, SKIPPED, UPDATED, RecordOutcome, store_receipt
 from people.models import ContactImport, Group, ImportantDate, ImportedRecord, Membership, Person
 from people.models.imports import RevisionSet
 from people.services.group_rules import RULED_COLUMNS, RulesWritten
 from people.vocabularies import RecordKind
 
+# Longer than a batch takes. Where its process was killed on this machine, an import ends at once.
+_LEASE = dt.timedelta(minutes=5)
+# Where no batch writes, as for a file of people who are here already, the counts are stored this often.
+_SECONDS_BETWEEN_COUNTS = 2.0
 #: Stored instead of the fingerprint of an edited person. It equals no digest.
 EDITED = "edited"
 # lastContact also follows from interactions, which is no edit; what the user typed is in `contact_before`.
@@ -74,20 +81,48 @@ class ImportStoppedError(Exception):
     """The import was undone while it was running, so it must not write any more."""
 
 
-class ImportLog:
-    """The log of one import. Entries are collected in memory; `flush` writes them in the write that they describe.
+def claim_import_id(owner: User, key: UUID) -> None:
+    """Check that an import may have this id, and reserve it until the caller's transaction ends. Raises IdTakenError.
 
-    `counts` contains how many outcomes of each status have been yielded to the caller.
+    An import that was cut off before it wrote anything gives its id back.
+    """
+    rows = ContactImport.objects.owned_by(owner).filter(pk=key, claim__isnull=False, own_revisions=[])
+    for row in rows:
+        if row.is_free(timezone.now()):
+            row.delete()
+    claim_ids([key])
+
+
+class ImportLog:
+    """The row and the log of one import.
+
+    Entries are collected in memory; `flush` writes them in the write that they describe.
+
+    `counts` contains how many outcomes of each status have been yielded to the caller; `has_flushed` is whether `flush`
+    was called, be it in a write that was rolled back.
     """
 
     def __init__(self, contact_import: ContactImport, owner: User, now: dt.datetime) -> None:
         self.row, self.owner, self.now = contact_import, owner, now
         self.counts: Counter[str] = Counter()
+        self.has_flushed = False
+        self._counts_due_at = time.monotonic() + _SECONDS_BETWEEN_COUNTS
         self._former: dict[UUID, dict[str, Any]] = {}
         self._logged: dict[UUID, ImportedRecord] = {}
         self._people: dict[UUID, tuple[Person, bool, dict[str, Any]]] = {}
         self._created: list[ImportedRecord] = []
         self._dates: dict[UUID, dict[str, Any]] = {}
+
+    def begin(self, import_id: UUID | None, total: int) -> None:
+        """Write the row of the import, before its first record. Raises IdTakenError."""
+        with account_lock(self.owner):
+            if import_id is not None:
+                claim_import_id(self.owner, import_id)
+                self.row.pk = import_id
+            self.row.total = total
+            for name, value in lease_values(_LEASE, timezone.now()).items():
+                setattr(self.row, name, value)
+            self.row.save(force_insert=True)
 
     def record_former(self, people: Collection[Person]) -> None:
         """Remember the existing people before a batch changes them.
@@ -152,6 +187,7 @@ class ImportLog:
         people, self._people = self._people, {}
         created, self._created = self._created, []
         logged, self._logged = self._logged, {}
+        self.has_flushed = True
         self._save_progress(write, outcomes)
         prints = fingerprints(self.owner.pk, (person for person, _, _ in people.values())) if people else {}
         for key, (_, is_new, before) in people.items():
@@ -167,36 +203,54 @@ class ImportLog:
         ImportedRecord.objects.bulk_create(created)
         ImportedRecord.objects.owned_by(self.owner).bulk_update(logged.values(), ["fingerprint", "before"])
 
-    def finish(self, counts: Counter[str]) -> None:
-        """Store the final `counts` of the receipt and that the whole file has been read."""
+    def has_written(self) -> bool:
+        """Whether any write of the import was committed."""
+        return self._import_rows.exclude(own_revisions=[]).exists()
+
+    def save_counts_if_due(self) -> None:
+        """Store `counts` and renew the lease, if no batch has done so for a while."""
+        if time.monotonic() < self._counts_due_at:
+            return
+        self._counts_due_at = time.monotonic() + _SECONDS_BETWEEN_COUNTS
+        now = timezone.now()
+        with account_lock(self.owner):
+            self._import_rows.update(**_count_columns(self.counts), updated_at=now, held_until=now + _LEASE)
+
+    def finish(self, receipt: bytes) -> None:
+        """Store the final counts, that the whole file has been read, and the receipt (`compress_outcomes`)."""
         ended_at = timezone.now()
-        columns = {**_count_columns(counts), "ended_at": ended_at, "updated_at": ended_at}
-        # If no batch has written anything, the row of the import does not exist yet.
-        if not self._import_rows.update(**columns):
-            self._insert_import(columns)
+        columns = {**_count_columns(self.counts), "total": self.counts.total(), "ended_at": ended_at}
+        with account_lock(self.owner):
+            self._import_rows.update(**columns, **RELEASED_VALUES, updated_at=ended_at)
+            store_receipt(self.row, receipt)
+
+    def end_unfinished(self) -> None:
+        """Remove the row if the import has written nothing, else say that it writes no more."""
+        with account_lock(self.owner):
+            if self.has_written():
+                self._import_rows.update(**RELEASED_VALUES, updated_at=timezone.now())
+            else:
+                self._import_rows.delete()
 
     def _save_progress(self, write: AccountWrite, outcomes: Iterable[RecordOutcome]) -> None:
         """Store the counts and the revision of this write, so that the progress of a killed import is known."""
         stored = self._import_rows.values("own_revisions", "undo_until").first()
-        if stored and stored["undo_until"]:
+        if stored is None or stored["undo_until"]:
             raise ImportStoppedError
-        written = RevisionSet(stored["own_revisions"] if stored else ())
+        written = RevisionSet(stored["own_revisions"])
         written.add(write.revision)
         counts = self.counts + Counter(outcome.status for outcome in outcomes)
-        columns = {**_count_columns(counts), "own_revisions": written.ranges, "updated_at": write.now}
-        if stored:
-            self._import_rows.update(**columns)
-        else:
-            self._insert_import(columns)
+        self._import_rows.update(
+            **_count_columns(counts),
+            own_revisions=written.ranges,
+            updated_at=write.now,
+            held_until=timezone.now() + _LEASE,
+        )
+        self._counts_due_at = time.monotonic() + _SECONDS_BETWEEN_COUNTS
 
     @property
     def _import_rows(self) -> OwnedQuerySet[ContactImport]:
         return ContactImport.objects.owned_by(self.owner).filter(pk=self.row.pk)
-
-    def _insert_import(self, columns: Mapping[str, object]) -> None:
-        for name, value in columns.items():
-            setattr(self.row, name, value)
-        self.row.save(force_insert=True)
 
     def _build_record(self, kind: RecordKind, key: UUID, *, is_new: bool = True) -> ImportedRecord:
         return ImportedRecord(

@@ -1,13 +1,20 @@
 """The outcome of each record of a file, and the receipt of all of them."""
 
+import datetime as dt
+import zlib
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, fields
+from typing import Any, Self
 from uuid import UUID
 
-from contacts_project.kernel.json import JsonObject
+import orjson
+
+from contacts_project.kernel.ids import parse_id
+from contacts_project.kernel.json import JsonMapping, JsonObject, dumps
+from contacts_project.kernel.ownership.models import retention_cutoff
 from contacts_project.kernel.texts import Text, define_text, describe_remarks
+from people.models import ContactImport, ImportReceipt
 
 IMPORTED, UPDATED, SKIPPED, ERROR = "imported", "updated", "skipped", "error"
 #: Of the records that were not tried because the database became unavailable.
@@ -25,6 +32,10 @@ _NAMED_FAILED = define_text("named_record_failed", "%(noun)s %(number)s (%(name)
 #: What the sources call a record.
 CARD, CONTACT = define_text("noun_card", "Card"), define_text("noun_contact", "Contact")
 PERSON, ROW = define_text("noun_person", "Person"), define_text("noun_row", "Row")
+
+
+# Of one account, the newest ones. That of 20,000 contacts takes half a MiB.
+_STORED_BYTES, _STORED_RECEIPTS = 32 * 1024 * 1024, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,18 @@ class RecordOutcome:
             result["personId"] = str(self.person_id)
         return result | describe_remarks(self.remarks)
 
+    def to_stored(self) -> JsonObject:
+        """The JSON in which a row stores it. `from_stored` reads it."""
+        return {
+            **{field.name: getattr(self, field.name) for field in fields(self)},
+            "remarks": [remark.to_stored() for remark in self.remarks],
+        }
+
+    @classmethod
+    def from_stored(cls, stored: JsonMapping) -> Self:
+        remarks = tuple(map(Text.from_stored, stored["remarks"]))
+        return cls(**{**stored, "person_id": parse_id(stored["person_id"]), "remarks": remarks})
+
     def message(self, record_noun: Text = CARD) -> Text:
         """The error message, which counts records from 1. `record_noun` is what the source calls a record."""
         return self.messages(record_noun)[0]
@@ -82,3 +105,57 @@ def build_receipt(outcomes: Iterable[RecordOutcome], record_noun: Text = CARD) -
         "errorMessages": [str(outcome.message(record_noun)) for outcome in ordered if outcome.status == ERROR],
         "results": [outcome.to_json() for outcome in ordered],
     }
+
+
+def build_import_receipt(
+    outcomes: Collection[RecordOutcome], record_noun: Text, import_id: UUID | None, *, is_dry: bool = False
+) -> JsonObject:
+    """The receipt of an import, with the id that undoes it."""
+    receipt = build_receipt(outcomes, record_noun)
+    for result in receipt["results"] if is_dry else ():
+        if result["status"] == IMPORTED:
+            result["personId"] = None  # nobody yet
+    return {
+        **receipt,
+        "birthdays": sum(outcome.birthdays for outcome in outcomes),
+        "reminders": sum(outcome.reminders for outcome in outcomes),
+        "importId": str(import_id) if import_id else None,
+    }
+
+
+def compress_outcomes(outcomes: Iterable[RecordOutcome], record_noun: Text) -> bytes:
+    """What a receipt is built from. Its texts are translated when it is read."""
+    stored = {"noun": record_noun.to_stored(), "outcomes": [outcome.to_stored() for outcome in outcomes]}
+    return zlib.compress(dumps(stored))
+
+
+def store_receipt(contact_import: ContactImport, content: bytes) -> None:
+    """Keep the receipt of an import, under the account lock. Beyond the limits of an account its oldest ones go."""
+    owner = contact_import.owner_id
+    ImportReceipt.objects.create(
+        owner_id=owner,
+        contact_import=contact_import,
+        content=content,
+        size=len(content),
+        created_at=contact_import.created_at,
+    )
+    rows = ImportReceipt.objects.owned_by(owner)
+    kept, size = list[UUID](), 0
+    sizes = list(rows.order_by("-created_at", "-id").values_list("pk", "size")[: _STORED_RECEIPTS + 1])
+    for key, each in sizes:
+        size += each
+        if size <= _STORED_BYTES and len(kept) < _STORED_RECEIPTS:
+            kept.append(key)
+    if len(kept) < len(sizes):
+        rows.exclude(pk__in=kept).delete()
+
+
+def load_receipt(contact_import: ContactImport, now: dt.datetime) -> JsonObject | None:
+    """The receipt of an import; None for one of an older version, one that was cut off, and after the retention."""
+    rows = ImportReceipt.objects.owned_by(contact_import.owner_id).filter(created_at__gte=retention_cutoff(now))
+    content = rows.filter(contact_import=contact_import).values_list("content", flat=True).first()
+    if content is None:
+        return None
+    stored = orjson.loads(zlib.decompress(content))
+    outcomes = [RecordOutcome.from_stored(outcome) for outcome in stored["outcomes"]]
+    return build_import_receipt(outcomes, Text.from_stored(stored["noun"]), contact_import.pk)

@@ -1,8 +1,10 @@
 """The run of one import of a file: its row in the list, the log for its undo, and the counts of its outcomes."""
 
 import datetime as dt
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 from uuid import UUID
@@ -12,12 +14,12 @@ from django.db import Error
 from accounts.models import User
 from contacts_project.kernel.errors import is_unavailable
 from contacts_project.kernel.json import JsonObject
-from contacts_project.kernel.ownership.account_lock import account_lock
+from contacts_project.kernel.ownership.account_lock import IMPORTS, account_lock
 from contacts_project.kernel.texts import Text
 from people.importing.batch import PLAN_LIMIT
-from people.importing.log import ImportLog
+from people.importing.log import ImportLog, claim_import_id
 from people.importing.matches import DryRunState
-from people.importing.receipts import CARD, IMPORTED, SKIPPED, RecordOutcome, build_receipt
+from people.importing.receipts import CARD, SKIPPED, RecordOutcome, build_import_receipt, compress_outcomes
 from people.importing.related_records import RelatedRecords, describe_excess
 from people.importing.sources.drafts import RecordResult
 from people.importing.sources.google import open_google
@@ -43,22 +45,45 @@ _DOCUMENT_OPENERS: dict[str, Callable[[User, BinaryIO, dt.datetime], Source]] = 
 }
 
 
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def place_for_import(owner: User, import_id: UUID | None) -> Iterator[None]:
+    """Hold one of the places for imports. Raises IdTakenError, UnavailableError.
+
+    An id that is taken is refused before the wait for a place: its import may be the one that holds it.
+    """
+    if import_id is not None:
+        with account_lock(owner):
+            claim_import_id(owner, import_id)
+    with IMPORTS.hold(owner.pk):
+        yield
+
+
 class ImportRun:
-    """One import of a file. `log` is None in a dry run, which writes nothing."""
+    """One import of a file. `log` is None in a dry run, which writes nothing. `import_id` is the client's choice."""
 
     record_noun: Text = CARD
 
-    def __init__(self, *, owner: User, source: str, file_name: str, now: dt.datetime, is_dry: bool = False) -> None:
-        self.owner, self.now = owner, now
+    def __init__(
+        self,
+        *,
+        owner: User,
+        source: str,
+        file_name: str,
+        now: dt.datetime,
+        import_id: UUID | None = None,
+        is_dry: bool = False,
+    ) -> None:
+        self.owner, self.now, self.chosen_id = owner, now, import_id
         row = ContactImport(owner=owner, source=source, file_name=_clean_file_name(file_name), created_at=now)
         self.log = None if is_dry else ImportLog(row, owner, now)
         self.counts: Counter[str] = self.log.counts if self.log else Counter()
         self.plan_refusals = 0
-
-    @property
-    def import_id(self) -> UUID | None:
-        """None for a dry run and for a file without records."""
-        return self.log.row.pk if self.log and self.counts else None
+        self.outcomes: list[RecordOutcome] = []
+        self.import_id: UUID | None = None
+        """Known after the last outcome. None for a dry run and for a file that has changed nothing."""
 
     @property
     def is_refused_by_plan(self) -> bool:
@@ -71,34 +96,56 @@ class ImportRun:
             self.counts[outcome.status] += 1
             self.plan_refusals += outcome.code == PLAN_LIMIT
             yield outcome
+            if self.log:
+                with _unless_away("the counts of an import"):
+                    self.log.save_counts_if_due()
 
-    def finish(self) -> None:
-        """Store the final counts. Must be called after the last outcome.
+    def logged(self, total: int, outcomes: Iterable[RecordOutcome]) -> Iterator[RecordOutcome]:
+        """Yield the outcomes of `total` records, and keep the row of the import from before the first one to its end.
 
-        A file without records, or of which the plan refused every record, does not become an import in the list.
+        A file that has changed nothing does not become an import in the list.
         """
-        if self.log is None or not self.counts or self.is_refused_by_plan:
+        if self.log is None:
+            yield from self._collect(outcomes)
             return
+        self.log.begin(self.chosen_id, total)
         try:
-            with account_lock(self.owner):
-                self.log.finish(self.counts)
-        except (Error, OSError) as error:
-            # Every batch has stored its own counts: only the last update of the counts and `ended_at` are missing.
-            if self.log.row._state.adding or not is_unavailable(error):
-                raise
+            yield from self._collect(outcomes)
+        except Exception:
+            self._end_unfinished(self.log)
+            raise
+        if self._has_written(self.log):
+            self.import_id = self.log.row.pk
+            self._finish(self.log)
+        else:
+            self._end_unfinished(self.log)
 
-    def receipt(self, outcomes: list[RecordOutcome]) -> JsonObject:
-        """The receipt of the whole file, and the id that undoes the import."""
-        key, receipt = self.import_id, build_receipt(outcomes, self.record_noun)
-        for result in receipt["results"] if self.log is None else ():
-            if result["status"] == IMPORTED:
-                result["personId"] = None  # nobody yet
-        return {
-            **receipt,
-            "birthdays": sum(outcome.birthdays for outcome in outcomes),
-            "reminders": sum(outcome.reminders for outcome in outcomes),
-            "importId": str(key) if key else None,
-        }
+    def _collect(self, outcomes: Iterable[RecordOutcome]) -> Iterator[RecordOutcome]:
+        for outcome in outcomes:
+            self.outcomes.append(outcome)
+            yield outcome
+
+    def _has_written(self, log: ImportLog) -> bool:
+        if not log.has_flushed:
+            return False
+        with _unless_away("whether an import has written"):
+            return log.has_written()
+        # A write may have been rolled back, yet most likely none was: a 503 would promise it.
+        return True
+
+    def _finish(self, log: ImportLog) -> None:
+        # Every batch has stored its own counts: only the last ones, `ended_at` and the receipt would be missing.
+        with _unless_away("the end of an import"):
+            log.finish(compress_outcomes(self.outcomes, self.record_noun))
+
+    def _end_unfinished(self, log: ImportLog) -> None:
+        # Without this, the import ends with its lease.
+        with _unless_away("the end of an import"):
+            log.end_unfinished()
+
+    def receipt(self) -> JsonObject:
+        """The receipt of the whole file. Only after the last outcome."""
+        return build_import_receipt(self.outcomes, self.record_noun, self.import_id, is_dry=self.log is None)
 
 
 class VCardImport(ImportRun):
@@ -112,13 +159,15 @@ class VCardImport(ImportRun):
         now: dt.datetime,
         group_ids: Collection[UUID] = (),
         remind: str | None = None,
+        import_id: UUID | None = None,
         is_dry: bool = False,
     ) -> None:
-        super().__init__(owner=owner, source=ImportSource.VCARD, file_name=file_name, now=now, is_dry=is_dry)
+        source = ImportSource.VCARD
+        super().__init__(owner=owner, source=source, file_name=file_name, now=now, import_id=import_id, is_dry=is_dry)
         self.group_ids, self.remind = group_ids, remind
 
-    def run(self, cards: Iterable[CardResult]) -> Iterator[RecordOutcome]:
-        """Yield the outcome of each card. Cards are written batch by batch."""
+    def run(self, cards: Iterable[CardResult], total: int) -> Iterator[RecordOutcome]:
+        """Yield the outcome of each of `total` cards. Cards are written batch by batch."""
         cards = (replace(one, card=without_google_groups(one.card)) if one.card else one for one in cards)
         outcomes = import_cards(
             owner=self.owner,
@@ -129,8 +178,7 @@ class VCardImport(ImportRun):
             group_ids=self.group_ids,
             remind=self.remind,
         )
-        yield from self.count(outcomes)
-        self.finish()
+        yield from self.logged(total, self.count(outcomes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,8 +212,18 @@ class FileImport(ImportRun):
     Raises FieldError if the file is not of the given source.
     """
 
-    def __init__(self, *, owner: User, upload: ImportFile, now: dt.datetime, is_dry: bool = False) -> None:
-        super().__init__(owner=owner, source=upload.source, file_name=upload.name, now=now, is_dry=is_dry)
+    def __init__(
+        self,
+        *,
+        owner: User,
+        upload: ImportFile,
+        now: dt.datetime,
+        import_id: UUID | None = None,
+        is_dry: bool = False,
+    ) -> None:
+        super().__init__(
+            owner=owner, source=upload.source, file_name=upload.name, now=now, import_id=import_id, is_dry=is_dry
+        )
         self.group_ids, self.remind = upload.group_ids, upload.remind
         self.source = upload.open_source(owner, now)
         self.record_noun = self.source.record_noun
@@ -180,6 +238,9 @@ class FileImport(ImportRun):
         If the file also contains interactions or relationships, the outcomes are yielded after those are written,
         because their remarks become part of the outcomes.
         """
+        yield from self.logged(0 if self.log is None else self.source.count(), self._import_records())
+
+    def _import_records(self) -> Iterator[RecordOutcome]:
         related = RelatedRecords(self.owner, self.source, self.log, self.now) if self.log else None
         types = related.create_types() if related else {}
         outcomes = self.count(
@@ -194,7 +255,6 @@ class FileImport(ImportRun):
             )
         )
         yield from self._write_related(list(outcomes), related, types) if self.has_record_keys else outcomes
-        self.finish()
 
     @property
     def has_record_keys(self) -> bool:
@@ -230,6 +290,17 @@ class FileImport(ImportRun):
             for index, (name, remark) in enumerate(not_imported, start=len(whole))
         ]
         return [*whole, *self.count(self.left_out)]
+
+
+@contextmanager
+def _unless_away(work: str) -> Iterator[None]:
+    """Go on without the block if the database does not answer: what an import has written stays."""
+    try:
+        yield
+    except (Error, OSError) as error:
+        if not is_unavailable(error):
+            raise
+        logger.exception("%s could not be stored", work)
 
 
 def _clean_file_name(name: str) -> str:

@@ -58,6 +58,12 @@ class ImportTooOldError(DomainError):
     message = define_text("import_too_old", "This import is too old to be undone.")
 
 
+class ImportRunningError(DomainError):
+    """What is still being written cannot be undone."""
+
+    message = define_text("import_running", "This import is still running: undo it when it is done.")
+
+
 class UndoUnderWayError(DomainError):
     """Only one undo runs at a time: of two, each would report only a part of the people."""
 
@@ -73,10 +79,10 @@ class UndoResult:
 
 
 def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult:
-    """Undo an import in short transactions. An import that is still running stops writing.
+    """Undo an import in short transactions. One that was taken for dead, but still runs, stops writing.
 
     An undo that was killed continues at the next request. Raises MissingError, ImportUndoneError, ImportTooOldError,
-    UndoUnderWayError.
+    ImportRunningError, UndoUnderWayError.
     """
     run = _UndoRun(owner, import_id, now)
     with run.claim(import_id):
@@ -87,6 +93,16 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult
         AwaitedMember.objects.owned_by(owner).filter(contact_import=import_id).delete()
     run.writer.finish()
     return run.result
+
+
+def check_undoable(row: ContactImport, now: dt.datetime) -> None:
+    """Raises ImportUndoneError, ImportTooOldError, ImportRunningError."""
+    if row.undone_at is not None:
+        raise ImportUndoneError
+    if row.created_at < retention_cutoff(now):
+        raise ImportTooOldError
+    if not row.is_free(timezone.now()):
+        raise ImportRunningError
 
 
 class _UndoRun:
@@ -108,10 +124,7 @@ class _UndoRun:
         """
         with account_lock(self.owner):
             row = self.rows.find(import_id)
-            if row.undone_at is not None:
-                raise ImportUndoneError
-            if row.created_at < retention_cutoff(self.now):
-                raise ImportTooOldError
+            check_undoable(row, self.now)
             if row.undo_until and row.undo_until > timezone.now():
                 raise UndoUnderWayError
             self.rows.update(undo_until=timezone.now() + _LEASE)

@@ -12,7 +12,7 @@ from people.models.details import (
 )
 from people.models.duplicates import DuplicateDismissal, MergeRecord
 from people.models.groups import AwaitedMember, Group, Membership
-from people.models.imports import ContactImport, ImportedRecord
+from people.models.imports import ContactImport, ImportedRecord, ImportReceipt
 from people.models.index import InteractionWord, LookupKey, ValueWord
 from people.models.person import Person, RelationshipType
 
@@ -26,6 +26,7 @@ __all__ = [
     "GeocodedAddress",
     "GeocoderPace",
     "Group",
+    "ImportReceipt",
     "ImportantDate",
     "ImportedRecord",
     "Interaction",

@@ -1,11 +1,13 @@
 """Imports of files, and the records that each import wrote, so that it can be undone."""
 
+import datetime as dt
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from django.db import models
 
 from contacts_project.kernel.database.columns import one_of
+from contacts_project.kernel.leases import Leased
 from contacts_project.kernel.ownership.models import (
     OwnedManager,
     OwnedModel,
@@ -13,7 +15,7 @@ from contacts_project.kernel.ownership.models import (
     UnscopedManager,
     owner_without_index,
 )
-from people.vocabularies import ImportSource, RecordKind
+from people.vocabularies import ImportSource, ImportState, RecordKind
 
 
 class RevisionSet:
@@ -41,9 +43,12 @@ class RevisionSet:
             self.ranges.append([revision, revision])
 
 
-class ContactImport(OwnedModel):
+class ContactImport(Leased, OwnedModel):
     """One imported file. The counts are updated after each batch; after the last one they equal its receipt.
 
+    The row is written before the first record, with the `total` of its records (null for imports of older versions),
+    and is removed if the file has changed nothing. While it is leased, the import runs. Of one whose process was killed
+    the lease expires, and `ended_at` stays null.
     `own_revisions` are the revisions that the import and its undo wrote (RevisionSet); a record with
     another revision was edited by somebody else. An undo sets `undo_until`, after which the import writes nothing more:
     in the future it is the lease of a running undo, in the past the undo has ended or was killed. `last_revision` is
@@ -51,6 +56,8 @@ class ContactImport(OwnedModel):
     """
 
     owner = owner_without_index()
+    holder = models.CharField(max_length=150, blank=True, db_default="")
+    total = models.PositiveIntegerField(null=True, blank=True)
     source = models.CharField(max_length=8, choices=ImportSource.choices)
     file_name = models.CharField(max_length=255)
     imported = models.PositiveIntegerField(default=0)
@@ -73,6 +80,32 @@ class ContactImport(OwnedModel):
     def written_revisions(self) -> RevisionSet:
         """The revisions written by the import and its undo."""
         return RevisionSet(self.own_revisions or [[0, self.last_revision]])
+
+    def state(self, clock: dt.datetime) -> ImportState:
+        """One that was cut off is done: it writes nothing more."""
+        if self.undone_at is not None:
+            return ImportState.UNDONE
+        return ImportState.DONE if self.is_free(clock) else ImportState.RUNNING
+
+    @property
+    def done(self) -> int:
+        """How many of its records have an outcome."""
+        return self.imported + self.updated + self.skipped + self.errors
+
+
+class ImportReceipt(OwnedModel):
+    """The receipt of an import as its POST answered it: JSON, compressed by zlib. Kept for the retention period."""
+
+    owner = owner_without_index()
+    contact_import = models.OneToOneField(ContactImport, on_delete=models.CASCADE, related_name="receipt")
+    content = models.BinaryField()
+    size = models.PositiveIntegerField()
+
+    unscoped = UnscopedManager["ImportReceipt", OwnedQuerySet["ImportReceipt"]](OwnedQuerySet)
+    objects = OwnedManager["ImportReceipt", OwnedQuerySet["ImportReceipt"]](OwnedQuerySet)
+
+    class Meta:
+        indexes = [models.Index(fields=["owner", "created_at"], name="import_receipt_age")]
 
 
 class ImportedRecord(OwnedModel):

@@ -21,6 +21,7 @@ def register_transfer() -> None:
     exclude_table("people.MergeRecord", "Only needed for undoing a merge on this instance; its result is exported.")
     exclude_table("people.AwaitedMember", "Only needed while the other files of an import come to this instance.")
     exclude_table("people.ContactImport", "Only needed for undoing an import on this instance; its result is exported.")
+    exclude_table("people.ImportReceipt", "Names ids of this instance, and is kept for the retention period only.")
     exclude_table("people.ImportedRecord", "Only needed for undoing an import on this instance.")
     exclude_table("people.LookupKey", "An index, computed from the people.")
     exclude_table("people.RelatedName", "An index, computed from the lines of cards.")

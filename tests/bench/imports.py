@@ -104,12 +104,10 @@ def measure_memory(rows: int, *, is_dry: bool = False) -> str:
     most = own
     upload = ImportFile(source="csv", file=io.BytesIO(data), name="bench.csv")
     run = FileImport(owner=owner, upload=upload, now=timezone.now(), is_dry=is_dry)
-    outcomes = []
-    for outcome in run.run():
-        outcomes.append(outcome)
-        if len(outcomes) % 100 == 0:
+    for number, _ in enumerate(run.run()):
+        if number % 100 == 0:
             most = max(most, memory_megabytes()[0])
-    response = dumps(run.receipt(outcomes))
+    response = dumps(run.receipt())
     most = max(most, memory_megabytes()[0])
     mapped = memory_megabytes()[1] - mapped
     return f"+{most - own} MB, +{mapped} MB of mapped files, a receipt of {len(response) >> 10:,} KiB"

@@ -270,6 +270,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/import/{source}", send_table),
     Route("POST", "/api/import/csv/inspect", send_table),
     Route("GET", "/api/imports"),
+    Route("GET", "/api/imports/{import}"),
     Route("DELETE", "/api/imports/{import}"),
     Route("GET", "/api/carddav/connection"),
     Route("POST", "/api/carddav/connection", CARDDAV, owner=409),

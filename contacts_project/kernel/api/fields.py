@@ -18,7 +18,7 @@ from rest_framework import serializers
 
 from contacts_project.kernel.api.errors import NOT_AN_OBJECT, InvalidError
 from contacts_project.kernel.errors import NO_SUCH_RECORD
-from contacts_project.kernel.ids import is_client_id, parse_id
+from contacts_project.kernel.ids import parse_client_id, parse_id
 from contacts_project.kernel.json import format_timestamp
 from contacts_project.kernel.text_forms import (
     BLANK,
@@ -46,7 +46,11 @@ TOO_MANY_ENTRIES = define_text("too_many_entries", "At most %(limit)s entries.")
 _NO_IDS = define_text("no_ids", "At least one id is needed.")
 TOO_MANY_IDS = define_text("too_many_ids", "At most %(limit)s ids.")
 # Of the API description.
-_CLIENT_ID_PATTERN = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$"
+CLIENT_ID_SCHEMA = {
+    "type": "string",
+    "format": "uuid",
+    "pattern": "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[47][0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}$",
+}
 
 
 def messages(**texts: Text) -> Any:
@@ -234,16 +238,15 @@ class StrictChoiceField(serializers.ChoiceField):
         return word
 
 
-@extend_schema_field({"type": "string", "format": "uuid", "pattern": _CLIENT_ID_PATTERN})
+@extend_schema_field(CLIENT_ID_SCHEMA)
 class ClientIdField(serializers.UUIDField):
     """The id that a client generated for a new record. `claim_ids` checks under the account lock that it is unused."""
 
     default_error_messages = messages(invalid=NOT_A_CLIENT_ID)
 
     def to_internal_value(self, data: object) -> UUID:
-        key = parse_id(data) if isinstance(data, str) else None
-        # UUID() also accepts forms without hyphens; the stored form must be the one that the client sent.
-        if key is None or str(key) != str(data).lower() or not is_client_id(key):
+        key = parse_client_id(data)
+        if key is None:
             self.fail("invalid")
         return key
 

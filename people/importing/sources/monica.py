@@ -136,6 +136,9 @@ class Monica:
             activities=self.activities,
         )
 
+    def count(self) -> int:
+        return min(len(self.contacts), MAX_ROWS + 1)
+
     def people(self) -> Iterator[RecordResult]:
         for index, contact in enumerate(self.contacts):
             if index >= MAX_ROWS:

@@ -67,6 +67,9 @@ class Nametag:
             get_text(row, "slug"): get_text(row, "name") for row in get_objects(document, "customFieldTemplates")
         }
 
+    def count(self) -> int:
+        return min(sum(1 for _ in get_objects(self.document, "people")), MAX_ROWS + 1)
+
     def people(self) -> Iterator[RecordResult]:
         for index, person in enumerate(get_objects(self.document, "people")):
             if index >= MAX_ROWS:

@@ -75,6 +75,9 @@ class Source(Protocol):
 
     record_noun: Text
 
+    def count(self) -> int:
+        """How many people `people` yields, those that cannot be read included."""
+
     def people(self) -> Iterator[RecordResult]:
         """Yield the people as cards."""
 

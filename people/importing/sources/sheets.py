@@ -34,6 +34,9 @@ class Sheet:
         self.days = self.dates.reader()
         self.day_readers = {index: self.dates.reader(index) for index, target in enumerate(targets) if is_date(target)}
 
+    def count(self) -> int:
+        return sum(1 for _ in self.table.rows())
+
     def people(self) -> Iterator[RecordResult]:
         """Yield the rows as cards. Cells that cannot be imported become warnings."""
         for index, row in enumerate(self.table.rows()):

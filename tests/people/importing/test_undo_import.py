@@ -119,11 +119,22 @@ def test_edit_during_the_import_is_kept_by_the_undo(api: Client, alice: User) ->
     assert set(people_by_name(api)) == {"P1", "P3"}
 
 
-def test_an_undo_ends_the_import(api: Client, alice: User) -> None:
+@pytest.mark.both_databases
+def test_a_running_import_is_not_undone(api: Client, alice: User) -> None:
+    outcomes = open_import(alice, f"Name,Email,Phone\n{ROWS}").run()
+    assert len(list(islice(outcomes, 100))) == 100
+    [row] = api.ok("GET", "/api/imports")["imports"]
+    assert undo(api, row["id"], 409)["code"] == "import_running"
+    assert len(list(outcomes)) == 150
+    assert undo(api, row["id"])["removed"] == 250
+
+
+def test_an_undo_ends_an_import_that_was_taken_for_dead(api: Client, alice: User) -> None:
     outcomes = open_import(alice, f"Name,Email,Phone\n{ROWS}").run()
     assert len(list(islice(outcomes, 100))) == 100
     [row] = api.ok("GET", "/api/imports")["imports"]
     assert (row["imported"], row["endedAt"]) == (100, None)
+    ContactImport.objects.owned_by(alice).update(held_until=timezone.now())
     assert undo(api, row["id"])["removed"] == 100
     assert {remark for outcome in outcomes for remark in outcome.remarks} == {UNDONE}
     assert people_by_name(api) == {}

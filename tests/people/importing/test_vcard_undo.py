@@ -92,14 +92,6 @@ def test_undo_of_a_later_file_removes_who_joined_by_it(api: Client) -> None:
     assert members_of(api) == {"Friends": []}
 
 
-def test_a_second_import_is_listed_and_its_undo_removes_nothing(api: Client) -> None:
-    import_vcards(api, CARDS)
-    receipt = import_vcards(api, CARDS)
-    assert [row["skipped"] for row in list_imports(api)] == [2, 0]
-    assert undo(api, receipt["importId"]) == {"removed": 0, "kept": []}
-    assert set(people_by_name(api)) == {"Ada", "Bob"}
-
-
 @pytest.mark.both_databases
 def test_an_import_that_the_plan_refuses_is_not_listed(api: Client, settings: Any) -> None:
     set_plan_limits(settings, people=0, groups=5)
