@@ -107,6 +107,45 @@ def test_graph_is_that_of_the_service(web: Web, alice: User, elsewhere: Client) 
     expect(page.get_by_text(f"{people} {'person' if people == 1 else 'people'} · ")).to_be_visible()
 
 
+def test_the_person_that_the_user_is(web: Web, alice: User, elsewhere: Client, family: dict[str, str]) -> None:
+    types = {row["name"]: row["id"] for row in elsewhere.ok("GET", "/api/relationship-types")["relationshipTypes"]}
+    # What Dan is to the user already, and who is due to be contacted.
+    friends = {"personId": family["Ben"], "relatedPersonId": family["Dan"], "relationshipTypeId": types["FRIEND"]}
+    elsewhere.ok("POST", "/api/relationships", friends)
+    due = {"contactReminderEnabled": True, "lastContact": "2020-01-01", "relationshipToUserId": types["OTHER"]}
+    elsewhere.ok("PUT", f"/api/people/{family['Ben']}", due)
+    page = web.open(f"/people/{family['Ben']}")
+    web.synced(page)
+    page.get_by_role("button", name="More about Ben").click()
+    page.get_by_role("menuitem", name="This is me").click()
+    expect(page.get_by_text("Ben is you from now on.")).to_be_visible()
+    expect(page.get_by_text("This is you.")).to_be_visible()
+    graph = elsewhere.ok("GET", "/api/dashboard/graph")
+    assert [node["id"] for node in graph["nodes"] if node["isUser"]] == [family["Ben"]]
+    assert len(graph["edges"]) == 3
+    page.goto("/app/network")
+    arranged(page)
+    expect(page.get_by_text("4 people · 3 relationships")).to_be_visible()
+    rows = page.get_by_role("grid").get_by_role("row")
+    expect(rows).to_have_count(len(graph["nodes"]))
+    for name, type_ in (("Ada", "Parent"), ("Dan", "Friend")):
+        expect(page.get_by_role("grid").get_by_role("row", name=f"{name} To you: {type_} Open {name}")).to_be_visible()
+    page.get_by_label("Group", exact=True).select_option(label="Engines")
+    expect(page.get_by_text("2 people · 1 relationship")).to_be_visible()
+    one = elsewhere.ok("GET", f"/api/people/{family['Ben']}/graph")
+    page.goto(f"/app/people/{family['Ben']}/network")
+    expect(rows).to_have_count(len(one["nodes"]))
+    page.goto("/app/dates")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text("Ben")).to_have_count(0)
+    page.goto(f"/app/people/{family['Ben']}")
+    page.get_by_role("button", name="More about Ben").click()
+    page.get_by_role("menuitem", name="This is not me").click()
+    expect(page.get_by_text("Ben is no longer you.")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("This is you.")).to_be_visible()
+
+
 def test_filters_are_the_address(web: Web, family: dict[str, str]) -> None:
     page = open_network(web)
     expect(page.get_by_text("5 people · 3 relationships")).to_be_visible()

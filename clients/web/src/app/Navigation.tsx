@@ -42,10 +42,10 @@ function searchPeople(): void {
 
 // How many people it is time to get in touch with.
 export function useDue(): number {
-  const { people, peopleVersion, settings } = useAccount();
+  const { people, peopleVersion, settings, meId } = useAccount();
   peopleVersion.value;
   const now = today(settings.value.timezone);
-  return people.value.filter(({ contactDue, isQuiet }) => contactDue && contactDue <= now && !isQuiet).length;
+  return people.value.filter(({ id, contactDue, isQuiet }) => contactDue && contactDue <= now && !isQuiet && id !== meId).length;
 }
 
 function Places() {

@@ -104,6 +104,11 @@ export class Account {
     });
   }
 
+  // The person that the user is.
+  get meId(): string | null {
+    return this.settings.value.mePersonId ?? null;
+  }
+
   // Reads what lists need, and begins to sync.
   async open(): Promise<void> {
     await Promise.all([this.#settings, this.groups, this.templates, this.relationshipTypes].map((table) => table.open()));

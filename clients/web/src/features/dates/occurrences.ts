@@ -36,7 +36,7 @@ export function occurrences(account: Account, dates: readonly ImportantDate[], f
 export function contactsDue(account: Account, now: Day, to: Day): Occurrence[] {
   return account.people.value.flatMap((row) => {
     const due = row.contactDue;
-    if (due === null || due > to || row.isQuiet) return [];
+    if (due === null || due > to || row.isQuiet || row.id === account.meId) return [];
     const isOverdue = daysBetween(due, now) > 0;
     return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, title: null, years: null, isOverdue, isMemorial: false }];
   });

@@ -95,7 +95,7 @@ function Network({ centre }: { centre: string | null }) {
             )}
           </Field>
           <p class="soft small" role="status">
-            {graph && `${tn("{count} person", "{count} people", found.filter(({ id }) => id !== USER).length)} · ${tn("{count} relationship", "{count} relationships", graph.ties.length)}`}
+            {graph && `${tn("{count} person", "{count} people", found.filter(({ isUser }) => !isUser).length)} · ${tn("{count} relationship", "{count} relationships", graph.ties.length)}`}
           </p>
           {graph && found.length === 0 && <p class="card">{words ? t("Nobody is found.") : t("There is nobody here yet.")}</p>}
           <VirtualList
@@ -141,12 +141,13 @@ function useGraph(centre: string | null): Graph | undefined {
   const people = account.people.value;
   const types = account.relationshipTypes.byId.value;
   const groups = account.groups.byId.value;
+  const meId = account.meId;
   return useMemo(() => {
     if (!relationships) return undefined;
     const filter = { group: query.get("group"), type: query.get("type"), withAlone: query.get("alone") !== "no" };
-    const whole = buildGraph({ people, relationships, types, groups }, filter);
+    const whole = buildGraph({ people, relationships, types, groups, meId }, filter);
     return centre ? surroundingsOf(whole, centre, Number(query.get("steps") ?? 1)) : whole;
-  }, [relationships, people, account.peopleVersion.value, types, groups, query, centre]);
+  }, [relationships, people, account.peopleVersion.value, types, groups, meId, query, centre]);
 }
 
 function useFound(graph: Graph | undefined, words: string): Node[] {

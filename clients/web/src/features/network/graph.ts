@@ -14,6 +14,7 @@ export interface Node {
   name: string;
   color: string | null; // of the first group
   groupIds: readonly string[];
+  isUser: boolean;
   ties: Tie[];
 }
 
@@ -40,16 +41,20 @@ interface Source {
   relationships: readonly Relationship[];
   types: Types;
   groups: ReadonlyMap<string, Records["group"]>;
+  meId: string | null; // of the person that the user is
 }
 
-export function buildGraph({ people, relationships, types, groups }: Source, { group, type, withAlone }: Filter): Graph {
+export function buildGraph({ people, relationships, types, groups, meId }: Source, { group, type, withAlone }: Filter): Graph {
   const nodes = new Map<string, Node>();
+  let user: Node = { id: USER, name: t("You"), color: null, groupIds: [], isUser: true, ties: [] };
   for (const { id, name, groupIds } of people) {
-    if (group && !groupIds.includes(group)) continue;
+    const isUser = id === meId;
+    if (!isUser && group && !groupIds.includes(group)) continue;
     const color = groups.get(groupIds.find((key) => groups.has(key)) ?? "")?.color ?? null;
-    nodes.set(id, { id, name, color, groupIds, ties: [] });
+    const node = { id, name, color, groupIds, isUser, ties: [] };
+    nodes.set(id, node);
+    if (isUser) user = node;
   }
-  const user: Node = { id: USER, name: t("You"), color: null, groupIds: [], ties: [] };
   const ties: Tie[] = [];
   const tie = (from: Node | undefined, to: Node | undefined, typeId: string | null) => {
     if (!from || !to || !isOfType(typeId, type, types)) return;
@@ -58,9 +63,16 @@ export function buildGraph({ people, relationships, types, groups }: Source, { g
     from.ties.push(made);
     to.ties.push(made);
   };
-  for (const row of onePerPair(relationships, types)) tie(nodes.get(row.personId), nodes.get(row.relatedPersonId), row.relationshipTypeId ?? null);
-  for (const { id, toUserTypeId } of people) if (toUserTypeId) tie(nodes.get(id), user, toUserTypeId);
-  const shown = [...nodes.values()].filter((node) => withAlone || node.ties.length > 0);
+  const toUser = new Set<string>(); // what relationships say, from either end
+  for (const row of onePerPair(relationships, types)) {
+    tie(nodes.get(row.personId), nodes.get(row.relatedPersonId), row.relationshipTypeId ?? null);
+    if (row.relatedPersonId === user.id) toUser.add(`${row.personId} ${row.relationshipTypeId}`);
+    if (row.personId === user.id) toUser.add(`${row.relatedPersonId} ${inverseOf(row.relationshipTypeId, types)}`);
+  }
+  for (const { id, toUserTypeId } of people) {
+    if (toUserTypeId && id !== user.id && !toUser.has(`${id} ${toUserTypeId}`)) tie(nodes.get(id), user, toUserTypeId);
+  }
+  const shown = [...nodes.values()].filter((node) => !node.isUser && (withAlone || node.ties.length > 0));
   // The user is there when a tie needs it, and in the whole network.
   return { nodes: user.ties.length || (!group && !type && withAlone) ? [user, ...shown] : shown, ties };
 }
@@ -95,7 +107,7 @@ export function surroundingsOf({ nodes, ties }: Graph, id: string, steps: number
   const found = new Map<Node, number>(start ? [[start, 0]] : []);
   // A map goes on with what is added to it.
   for (const [node, step] of found) {
-    if (step === steps || node.id === USER) continue;
+    if (step === steps || (node.isUser && step > 0)) continue;
     for (const tie of node.ties) if (!found.has(otherEnd(tie, node))) found.set(otherEnd(tie, node), step + 1);
   }
   const isInside = ({ from, to }: Tie) => found.has(from) && found.has(to);
@@ -117,7 +129,7 @@ export function tieInWords(tie: Tie, node: Node, types: Types): string {
   const type = types.get(tie.typeId ?? "");
   const label = tie.from === node ? type?.label : type?.symmetric ? type.label : type?.inverse?.label;
   const other = otherEnd(tie, node);
-  if (other.id === USER) return t("To you: {type}", { type: label ?? t("Connected") });
+  if (other.isUser) return t("To you: {type}", { type: label ?? t("Connected") });
   return t("{type} of {name}", { type: label ?? t("Connected"), name: other.name });
 }
 

@@ -1,7 +1,7 @@
 // Draws a network on a canvas, and moves it: by pointer, wheel and pinch here, by keys and buttons from the page.
 import { effect } from "@preact/signals";
 import { theme } from "../../app/theme.ts";
-import { type Graph, type Node, otherEnd, USER } from "./graph.ts";
+import { type Graph, type Node, otherEnd } from "./graph.ts";
 import { TakenSpace } from "./labels.ts";
 
 const MIN_SCALE = 0.02;
@@ -20,8 +20,8 @@ const CLOSE_SCALE = 1.4; // at which somebody who was searched for is shown
 
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-export function radiusOf({ id, ties }: Node): number {
-  return id === USER ? 12 : Math.min(12, 4 + Math.sqrt(ties.length) * 1.3);
+export function radiusOf({ isUser, ties }: Node): number {
+  return isUser ? 12 : Math.min(12, 4 + Math.sqrt(ties.length) * 1.3);
 }
 
 interface View {
@@ -366,7 +366,7 @@ export class NetworkPicture {
     context.globalAlpha = 1;
     context.strokeStyle = text;
     context.lineWidth = 2;
-    for (const node of new Set([nodes[0]?.id === USER ? nodes[0] : null, this.#selected])) if (node) draw(this.#index.get(node)!, 2);
+    for (const node of new Set([nodes[0]?.isUser ? nodes[0] : null, this.#selected])) if (node) draw(this.#index.get(node)!, 2);
   }
 
   // The chosen one first, those next to it, then who has most ties: each name where it covers no other.

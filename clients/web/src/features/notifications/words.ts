@@ -18,6 +18,7 @@ const CODES: Words = {
   unknown: { label: "It failed for a reason that is not known." },
   reminder_off: { label: "Its reminder is off." },
   quiet: { label: "The person is quiet." },
+  me: { label: "This is you." },
   deceased: { label: "The person has died." },
   lead_not_after_previous: { label: "The advance notice would be before the last occurrence." },
   no_events: { label: "There is nothing to report." },

@@ -23,6 +23,7 @@ import { DatesSection } from "./DatesSection.tsx";
 import type { Entry, ListField, Person } from "./entries.ts";
 import { DETAIL_FIELDS, NAME_FIELDS } from "./fields.ts";
 import { GroupsForm, GroupsSection } from "./GroupsSection.tsx";
+import { setMe } from "./me.ts";
 import { Notes } from "./Notes.tsx";
 import { RelationshipsSection } from "./RelationshipsSection.tsx";
 import { draftKey, SectionForm } from "./SectionForm.tsx";
@@ -75,6 +76,7 @@ function OnePerson({ person }: { person: Person }) {
     void deletePeople(account, [person.id]);
     navigate("/people");
   };
+  const isMe = account.meId === person.id;
   const hasContact = CONTACT_FIELDS.some((field) => person[field].length > 0);
   const hasDetails = DETAIL_FIELDS.some(({ name: field }) => person[field]) || person.customFieldValues.length + person.customFields.length + person.more.length > 0;
   const missing: [Section, string, boolean][] = [
@@ -103,6 +105,7 @@ function OnePerson({ person }: { person: Person }) {
               { label: t("Photo"), onSelect: () => setPicking(true) },
               { label: person.favourite ? t("No longer a favourite") : t("Make a favourite"), onSelect: () => void account.copy.update("person", person.id, { favourite: !person.favourite }) },
               { label: person.quiet ? t("No longer quiet") : t("Make quiet: no reminders, not in lists of days"), onSelect: () => void account.copy.update("person", person.id, { quiet: !person.quiet }) },
+              { label: isMe ? t("This is not me") : t("This is me"), onSelect: () => void setMe(account, isMe ? null : person.id) },
               { label: t("Share"), onSelect: () => setSharing(true) },
               { label: t("Their network"), onSelect: () => navigate(`/people/${person.id}/network`) },
               { label: t("The family on one sheet"), onSelect: () => navigate(`/people/${person.id}/family`) },
@@ -241,7 +244,7 @@ export function SectionCard({ title, name, isShown, isOpen, onEdit, children }: 
 }
 
 function Summary({ person }: { person: Person }) {
-  const { settings, relationshipTypes } = useAccount();
+  const { settings, relationshipTypes, meId } = useAccount();
   const now = today(settings.value.timezone);
   const work = [person.jobTitle, person.organization].filter(Boolean).join(", ");
   const type = relationshipTypes.byId.value.get(person.relationshipToUserId ?? "")?.label;
@@ -250,6 +253,7 @@ function Summary({ person }: { person: Person }) {
   return (
     <div class="stack tight">
       {work && <p>{work}</p>}
+      {meId === person.id && <p class="soft">{t("This is you.")}</p>}
       {type && <p class="soft">{t("To you: {type}", { type })}</p>}
       {person.deathday && <p class="soft">{t("Died on {day}", { day: formatDay(person.deathday, settings.value.dateFormat) })}</p>}
       {last && <p class="soft">{t("Last contact: {when}", { when: daysFromNow(daysBetween(now, last)) })}</p>}
