@@ -18,7 +18,8 @@ PATHS = {
 }
 DESCRIBE_ALL = """
 const { describeField } = await load("features/sync/describe.ts");
-const { setLanguage } = await load("i18n/index.ts");
+const { loadAllTexts, setLanguage } = await load("i18n/index.ts");
+await loadAllTexts();
 const words = {};
 for (const language of input.languages) {
   await setLanguage(language);
