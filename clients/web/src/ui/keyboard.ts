@@ -1,6 +1,6 @@
 // Keys that act on a page, with the texts of the help (`?`). They rest while somebody types or a dialog is open.
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface KeyAction {
   key: string; // as KeyboardEvent.key, such as "/" or "j"
@@ -13,7 +13,8 @@ export const keyActions = signal<KeyAction[]>([]);
 
 // Registers keys while the view is shown. A newer view's keys go before those of an older one.
 export function useKeys(actions: KeyAction[], dependencies: unknown[] = []): void {
-  useEffect(() => {
+  // Before the view is seen, so that no key that follows is lost.
+  useLayoutEffect(() => {
     keyActions.value = [...actions, ...keyActions.peek()];
     return () => {
       keyActions.value = keyActions.peek().filter((each) => !actions.includes(each));
@@ -25,6 +26,8 @@ export function startKeyboard(): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
     if (isTyping(event.target as HTMLElement) || document.querySelector("dialog[open], [popover]:popover-open")) return;
+    // Enter belongs to what has the focus, if that can be pressed.
+    if (event.key === "Enter" && (event.target as HTMLElement).closest?.("a, button, summary, label, input")) return;
     const action = keyActions.peek().find(({ key }) => key === event.key);
     if (!action) return;
     event.preventDefault();

@@ -129,12 +129,12 @@ export default function TrashPage() {
                       <strong>{row.name}</strong>
                     </bdi>
                     <span class="soft small block">
-                      {[row.mergeId && t("merged into another person"), row.deletedBy && t("deleted by {device}", { device: row.deletedBy.name }), row.deletedAt && timeInWords(row.deletedAt, account.settings.value.timezone)].filter(Boolean).join(" · ")}
+                      {[row.mergeId && t("joined into another person"), row.deletedBy && t("deleted by {device}", { device: row.deletedBy.name }), row.deletedAt && timeInWords(row.deletedAt, account.settings.value.timezone)].filter(Boolean).join(" · ")}
                     </span>
                   </span>
                   <span class="row">
-                    <button onClick={() => void restore(row)} aria-label={`${row.mergeId ? t("Take the merge back") : t("Restore")}: ${row.name}`}>
-                      {row.mergeId ? t("Take the merge back") : t("Restore")}
+                    <button onClick={() => void restore(row)} aria-label={`${row.mergeId ? t("Take apart again") : t("Restore")}: ${row.name}`}>
+                      {row.mergeId ? t("Take apart again") : t("Restore")}
                     </button>
                     <button class="danger" onClick={() => void remove(row)} aria-label={`${t("Remove for good")}: ${row.name}`}>
                       {t("Remove for good")}

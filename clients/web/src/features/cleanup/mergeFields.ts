@@ -8,7 +8,8 @@ import { intervalLabel } from "../people/intervals.ts";
 import type { Person } from "../person/entries.ts";
 import { DETAIL_FIELDS, NAME_FIELDS } from "../person/fields.ts";
 
-export type Choice = "primary" | "secondary" | "both";
+export type Choice = "first" | "second" | "both";
+export const PHOTO = "photo"; // its choice
 type Overrides = NonNullable<components["schemas"]["MergeRequest"]["fieldOverrides"]>;
 
 export interface MergeField {
@@ -41,32 +42,36 @@ function valueOf(person: Person, { columns }: MergeField): string {
   return JSON.stringify(columns.map((column) => person[column]));
 }
 
-// The fields whose values differ.
-export function differingFields(primary: Person, secondary: Person): MergeField[] {
-  return FIELDS.filter((field) => valueOf(primary, field) !== valueOf(secondary, field) && !(field.isEmpty(primary) && field.isEmpty(secondary)));
+// The fields that both have, with other values.
+export function differingFields(one: Person, other: Person): MergeField[] {
+  return FIELDS.filter((field) => valueOf(one, field) !== valueOf(other, field) && !field.isEmpty(one) && !field.isEmpty(other));
 }
 
-// What the service does without being told.
-export function defaultChoice(field: MergeField, primary: Person): Choice {
-  if (field.name === "favourite") return primary.favourite ? "primary" : "secondary";
-  if (field.name === "quiet") return primary.quiet ? "secondary" : "primary";
-  return field.isEmpty(primary) ? "secondary" : "primary";
+// The fields that one of the two has: it stays.
+export function oneSidedFields(one: Person, other: Person): MergeField[] {
+  return FIELDS.filter((field) => field.isEmpty(one) !== field.isEmpty(other));
 }
 
-export function bothNotes(primary: Person, secondary: Person): string {
-  return `${primary.notes}\n\n${secondary.notes}`;
+// What the service does without being told, if the second goes into the first.
+export function defaultChoice(field: MergeField, first: Person): Choice {
+  if (field.name === "favourite") return first.favourite ? "first" : "second";
+  if (field.name === "quiet") return first.quiet ? "second" : "first";
+  return "first";
 }
 
-// What the service must be told: the choices that it would not have made.
-export function overridesOf(primary: Person, secondary: Person, choices: Record<string, Choice>): Overrides {
+// What the service must be told: who goes into whom, which decides on the picture, and the choices that it would not have made.
+export function mergeOf(one: Person, other: Person, choices: Record<string, Choice>): { primary: Person; secondary: Person; overrides: Overrides } {
+  const isSwapped = choices[PHOTO] === "second";
+  const [primary, secondary] = isSwapped ? [other, one] : [one, other];
   const overrides: Record<string, unknown> = {};
-  for (const field of differingFields(primary, secondary)) {
-    const choice = choices[field.name];
-    if (!choice || choice === defaultChoice(field, primary)) continue;
-    const from = choice === "secondary" ? secondary : primary;
-    for (const column of field.columns) overrides[column] = choice === "both" ? bothNotes(primary, secondary) : from[column];
+  for (const field of differingFields(one, other)) {
+    const choice = choices[field.name] ?? defaultChoice(field, one);
+    const unasked = (defaultChoice(field, primary) === "first") === isSwapped ? "second" : "first";
+    if (choice === unasked) continue;
+    const from = choice === "second" ? other : one;
+    for (const column of field.columns) overrides[column] = choice === "both" ? `${one.notes}\n\n${other.notes}` : from[column];
   }
-  return overrides as Overrides;
+  return { primary, secondary, overrides: overrides as Overrides };
 }
 
 export function valueInWords(account: Account, person: Person, field: MergeField): string {
