@@ -10,6 +10,7 @@ from accounts.models import User
 from people.models import Person
 from tests.builders import UNKNOWN_ID, make_person
 from tests.client import Client, client_of
+from tests.concurrency import send_concurrently
 from tests.dav.devices import Device
 from tests.notifications.recording_channel import RecordingChannel
 from tests.people.merging.steps import merge_people, undo_merge
@@ -361,3 +362,21 @@ def test_the_task_of_a_device_leaves_with_the_mark(api: Client, alice: User, clo
     assert listed == {task: 404}
     name_me(api, None)
     assert sync(token)[1] == {task: 200}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_at_once_one_is_named_who_is_not_in_the_trash(api: Client, alice: User) -> None:
+    def name(person: Person) -> Callable[[Client], Any]:
+        return lambda client: client.call("PUT", "/api/user/me-person", {"personId": str(person.pk)})
+
+    def delete(person: Person) -> Callable[[Client], Any]:
+        return lambda client: client.call("DELETE", f"/api/people/{person.pk}")
+
+    for _ in range(4):
+        ada, bob = make_people(alice, "Ada Bob")
+        statuses = send_concurrently(alice, name(ada), name(bob), delete(ada))
+        # Who is deleted first cannot be named any more.
+        assert tuple(statuses) in {(200, 200, 200), (400, 200, 200)}
+        marked = list(Person.objects.owned_by(alice).filter(is_me=True))
+        assert len(marked) == 1
+        assert me_of(api) == (str(marked[0].pk) if marked[0].deleted_at is None else None)
