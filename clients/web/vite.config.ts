@@ -32,6 +32,7 @@ function serviceWorker(): Plugin {
 
 // The pages by the chunk that holds them. The list of people and all that it needs is in "app", what is left in "pages".
 const CHUNKS: [chunk: string, modules: RegExp][] = [
+  ["sign-in", /features\/account\/(SignIn|Register|Forgotten|Password)|app\/Sign/],
   ["map", /features\/map\/|\/(leaflet|supercluster|kdbush|topojson-client|world-atlas)\//],
   ["network", /features\/network\/|\/d3-[a-z]+\//],
   ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],

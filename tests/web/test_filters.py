@@ -81,16 +81,57 @@ def test_each_filter_is_an_address(web: Web, groups: dict[str, str]) -> None:
 def test_filters_are_chosen_in_the_menu_and_all_taken_back(web: Web, groups: dict[str, str]) -> None:
     page = web.open("/people")
     for name in ("Favourites", "Without a phone number"):
-        page.get_by_role("button", name="Filter and order").click()
+        page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_role("menuitemcheckbox", name=name, exact=True).click()
     expect_people(page, "Dot")
-    expect(page.get_by_role("button", name="Filter and order")).to_contain_text("2")
+    page.get_by_role("button", name="Without the filter Favourites").click()
+    expect_people(page, "Cy", "Dot")
     for name in ("Engines", "Poets"):
-        page.get_by_role("button", name="Groups").click()
+        page.get_by_role("button", name="Filter", exact=True).click()
         page.get_by_role("menuitemcheckbox", name=name).click()
     expect(page.get_by_text("Nobody is found.")).to_be_visible()
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="All", exact=True).click()
     expect_people(page, "Ben", "Dot", "Ada", "Cy")
+
+
+def test_a_filter_is_kept_as_a_list(web: Web, groups: dict[str, str]) -> None:
+    page = web.open("/people?only=favourites")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.get_by_role("menuitem", name="Keep as a list").click()
+    page.get_by_role("button", name="All", exact=True).click()
+    expect_people(page, "Ben", "Dot", "Ada", "Cy")
+    page.get_by_role("link", name="Favourites", exact=True).click()
+    expect_people(page, "Ben", "Dot")
+    user = client_of(web.owner).ok("GET", "/api/user/profile")["user"]
+    assert user["savedLists"] == [{"name": "Favourites", "query": "only=favourites"}]
+
+
+def test_list_and_person_stand_side_by_side_on_a_desk(web: Web, groups: dict[str, str]) -> None:
+    page = web.open("/people?favouritesFirst=false")
+    web.synced(page)
+    page.get_by_role("row").first.focus()
+    for key in "jjj":  # within the time in which letters are typed together
+        page.keyboard.press(key)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Dot")
+    expect_people(page, "Ada", "Ben", "Cy", "Dot")
+    expect(page.get_by_role("row").nth(3)).to_be_focused()
+    page.keyboard.press("x")
+    expect(page.get_by_role("checkbox", name="Select Dot")).to_be_checked()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_be_focused()
+    assert "favouritesFirst=false" in page.url
+
+
+def test_table_is_sorted_by_its_heads(web: Web, groups: dict[str, str]) -> None:
+    page = web.open("/people?favouritesFirst=false")
+    page.get_by_role("button", name="As a table").click()
+    heads = page.locator(".people-heads")
+    heads.get_by_role("button", name="Last contact").click()
+    expect(page.locator(".people-name").first).to_have_text("Ada")
+    heads.get_by_role("button", name="Name").click()
+    heads.get_by_role("button", name="Name").click()
+    expect_people(page, "Dot", "Cy", "Ben", "Ada")
 
 
 def test_people_of_an_import_are_listed_without_a_network_too(web: Web, alice: User) -> None:
@@ -101,7 +142,7 @@ def test_people_of_an_import_are_listed_without_a_network_too(web: Web, alice: U
     page = web.open(f"/people?import={receipt['importId']}", context)
     expect_people(page, "Zoe")
     web.synced(page)
-    page.get_by_role("button", name="Show all").click()
+    page.get_by_role("button", name="All", exact=True).click()
     expect_people(page, "Ada", "Zoe")
     context.set_offline(True)
     web.chromium.complaints.expected += ["ERR_INTERNET_DISCONNECTED"]

@@ -172,6 +172,7 @@ def test_people_are_selected_deleted_and_brought_back(web: Web, alice: User) -> 
     for name in ("Ada", "Ben", "Carl"):
         make_person(alice, name=name)
     page = web.open("/people")
+    page.get_by_role("button", name="Select", exact=True).click()
     page.get_by_role("checkbox", name="Select Ada").click()
     page.get_by_role("checkbox", name="Select Ben").click()
     page.get_by_role("button", name="Delete").click()
@@ -186,6 +187,7 @@ def test_reminders_of_birthdays_are_switched_on_for_many(web: Web, alice: User, 
         path = f"/api/people/{make_person(alice, name=name).pk}/important-dates"
         elsewhere.ok("POST", path, {"type": "BIRTHDAY", "date": "1990-05-01", "reminderEnabled": False})
     page = web.open("/people")
+    page.get_by_role("button", name="Select", exact=True).click()
     page.get_by_role("checkbox", name="Select Ada").click()
     page.get_by_role("button", name="Select all").click()
     page.get_by_role("button", name="More with those selected").click()

@@ -6,8 +6,7 @@ import { formatNumber, t, tn } from "../i18n/index.ts";
 import { Avatar } from "../ui/Avatar.tsx";
 import { nearestHue } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/Icon.tsx";
-import { isHelpOpen } from "../ui/KeyHelp.tsx";
-import { useKeys } from "../ui/keyboard.ts";
+import { isHelpOpen, useKeys } from "../ui/keyboard.ts";
 import { isDesk, isPhone } from "../ui/media.ts";
 import { Brand } from "./Brand.tsx";
 import { isBoxOpen, openAdd } from "./box.ts";
@@ -48,8 +47,14 @@ export function useDue(): number {
   return people.value.filter(({ id, contactDue, isQuiet }) => contactDue && contactDue <= now && !isQuiet && id !== meId).length;
 }
 
+function useUser() {
+  const { settings } = useAccount();
+  return { id: "user", name: settings.value.name || t("Account"), photo: settings.value.photo ?? null };
+}
+
 function Places() {
   const due = useDue();
+  const user = useUser();
   const shown = isPhone.value ? PLACES.filter(({ path }) => ["/", "/people", "/dates"].includes(path)) : PLACES;
   const add = (
     <li key="add">
@@ -78,14 +83,21 @@ function Places() {
           {t("More")}
         </a>
       </li>
+      {!isPhone.value && (
+        <li>
+          <a href={href("/settings")} aria-label={t("Settings")}>
+            <Avatar person={user} isUser />
+          </a>
+        </li>
+      )}
     </ul>
   );
 }
 
 function Sidebar() {
-  const { people, settings } = useAccount();
+  const { people } = useAccount();
   const due = useDue();
-  const user = { id: "user", name: settings.value.name || t("Account"), photo: settings.value.photo ?? null };
+  const user = useUser();
   return (
     <>
       <div class="nav-head">

@@ -7,7 +7,8 @@ import { loadAllTexts, t } from "../i18n/index.ts";
 import { announcement } from "../ui/announce.ts";
 import { Confirmation } from "../ui/confirm.tsx";
 import { ErrorBoundary, Failed } from "../ui/ErrorBoundary.tsx";
-import { KeyHelp } from "../ui/KeyHelp.tsx";
+import { isHelpOpen } from "../ui/keyboard.ts";
+import { lazy } from "../ui/lazy.tsx";
 import { isDesk } from "../ui/media.ts";
 import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./Banners.tsx";
@@ -16,9 +17,12 @@ import { Brand } from "./Brand.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { here, href, match, navigate, place, type Route } from "./router.ts";
 import { LISTS, ROUTES } from "./routes.ts";
-import { ended, startFailure, state } from "./session.ts";
-import { SignedOutElsewhere, SignInAgain } from "./SignInAgain.tsx";
-import { SignOutDialog } from "./SignOut.tsx";
+import { ended, startFailure, state, unsentAtSignOut } from "./session.ts";
+
+const KeyHelp = lazy(() => import("../ui/KeyHelp.tsx"));
+const SignedOutElsewhere = lazy(async () => ({ default: (await import("./SignInAgain.tsx")).SignedOutElsewhere }));
+const SignInAgain = lazy(async () => ({ default: (await import("./SignInAgain.tsx")).SignInAgain }));
+const SignOutDialog = lazy(async () => ({ default: (await import("./SignOut.tsx")).SignOutDialog }));
 
 type PageComponent = ComponentType<{ params: Record<string, string> }>;
 const loaded = new Map<Route, PageComponent>();
@@ -52,8 +56,8 @@ function Frame() {
       </div>
       {isIn && <Boxes />}
       {state.value === "ended" && !isHidden && <SignInAgain />}
-      <SignOutDialog />
-      <KeyHelp />
+      {unsentAtSignOut.value && <SignOutDialog />}
+      {isHelpOpen.value && <KeyHelp />}
       <Confirmation />
       <Toasts />
       <div class="hidden-text" role="status" aria-live="polite">{announcement.value}</div>

@@ -1,21 +1,18 @@
 // Signing out, which removes the copies of all accounts from this browser, and what is said of copies without a session.
-import { signal } from "@preact/signals";
 import { type Unsent, unsentFile } from "contacts-client";
 import { t, tn } from "../i18n/index.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { saveFile } from "../ui/saveFile.ts";
-import { copies, endSession, ended, signOut, unsentHere } from "./session.ts";
-
-const asked = signal<Unsent[] | null>(null);
+import { copies, endSession, ended, signOut, unsentAtSignOut, unsentHere } from "./session.ts";
 
 export async function askToSignOut(): Promise<void> {
-  asked.value = await copies.unsent();
+  unsentAtSignOut.value = await copies.unsent();
 }
 
 export function SignOutDialog() {
-  const unsent = asked.value;
+  const unsent = unsentAtSignOut.value;
   if (!unsent) return null;
-  const close = () => (asked.value = null);
+  const close = () => (unsentAtSignOut.value = null);
   const leave = () => {
     close();
     void signOut();

@@ -22,6 +22,8 @@ export const account = signal<Account | null>(null);
 export const ended = signal<EndReason | "not_ended" | null>(null);
 // What could not be sent of copies that are here, for the page that asks to sign in.
 export const unsentHere = signal<Unsent[]>([]);
+// What would be lost by signing out, while the user is asked; null otherwise.
+export const unsentAtSignOut = signal<Unsent[] | null>(null);
 // The client could not start, such as in a browser that stores nothing.
 export const startFailure = signal<unknown>(null);
 // The browser has removed what was saved here: edits that were not sent are gone.

@@ -7,15 +7,16 @@ interface Props {
   // 2, 2.5 (without), 3, 4 and 5.5rem.
   size?: "small" | "medium" | "big" | "large" | undefined;
   isUser?: boolean;
+  isDue?: boolean; // a ring: it is time to get in touch
   // Without a name of its own where the name of the person stands beside it.
   alt?: string;
 }
 
 // The photo, or the first letters of the name while there is none: also before it is loaded, or where it cannot be.
-export function Avatar({ person, size, isUser = false, alt = "" }: Props) {
+export function Avatar({ person, size, isUser = false, isDue = false, alt = "" }: Props) {
   const url = connection.photoUrl(person, isUser);
   const [failed, setFailed] = useState<string | null>(null);
-  const className = `avatar ${size ?? ""} ${hueOf(person.id)}`;
+  const className = `avatar ${size ?? ""} ${hueOf(person.id)}${isDue ? " due" : ""}`;
   if (url && failed !== url) {
     return <img class={className} src={url} alt={alt} width="40" height="40" loading="lazy" decoding="async" onError={() => setFailed(url)} />;
   }

@@ -1,12 +1,8 @@
-import { signal } from "@preact/signals";
 import { t } from "../i18n/index.ts";
 import { Dialog } from "./Dialog.tsx";
-import { keyActions } from "./keyboard.ts";
+import { isHelpOpen, keyActions } from "./keyboard.ts";
 
-export const isHelpOpen = signal(false);
-
-export function KeyHelp() {
-  if (!isHelpOpen.value) return null;
+export default function KeyHelp() {
   const seen = new Set<string>();
   const actions = keyActions.value.filter(({ key }) => !seen.has(key) && seen.add(key));
   return (

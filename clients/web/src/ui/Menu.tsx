@@ -9,9 +9,13 @@ export interface MenuItem {
   isChecked?: boolean; // for a choice that stays
 }
 
+interface MenuHeading {
+  heading: string;
+}
+
 interface Props {
   label: string; // the name of the button
-  items: (MenuItem | false | null | undefined)[];
+  items: (MenuItem | MenuHeading | false | null | undefined)[];
   children: ComponentChildren;
   class?: string;
 }
@@ -20,7 +24,7 @@ export function Menu({ label, items, children, class: className = "plain icon" }
   const id = useId();
   const popover = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const shown = items.filter((item): item is MenuItem => Boolean(item));
+  const shown = items.filter((item): item is MenuItem | MenuHeading => Boolean(item));
 
   const place = () => {
     const around = button.current!.getBoundingClientRect();
@@ -68,7 +72,11 @@ export function Menu({ label, items, children, class: className = "plain icon" }
           entries()[0]?.focus();
         }}
       >
-        {shown.map((item) => (
+        {shown.map((item) => "heading" in item ? (
+          <div class="menu-heading" role="presentation" key={`heading ${item.heading}`}>
+            {item.heading}
+          </div>
+        ) : (
           <button
             key={item.label}
             type="button"

@@ -8,6 +8,8 @@ import { scrollerOf } from "./scroll.ts";
 const OVERSCAN = 6;
 const TYPING_PAUSE_MILLISECONDS = 700;
 
+const HEADING_REM = 1.75;
+
 interface Props<T> {
   label: string;
   items: readonly T[];
@@ -17,30 +19,55 @@ interface Props<T> {
   render: (item: T, index: number, isCurrent: boolean) => ComponentChildren;
   onOpen: (item: T) => void;
   onToggle?: (item: T, extend: boolean) => void; // Space, and Shift with Space
+  onMove?: ((item: T) => void) | undefined; // the keys have moved to it
+  // The headings that stand above some rows, in order, such as letters.
+  headings?: readonly Heading[];
   // Moves the focus to a row from outside, such as from an index of letters.
   control?: { current: ListControl | null };
 }
 
+export interface Heading {
+  index: number; // of the row below it
+  text: string;
+}
+
 export interface ListControl {
+  show: (index: number) => void; // scrolls to a row, and Tab leads there
   focus: (index: number) => void;
-  scrollTo: (index: number) => void;
+  move: (index: number) => void; // as the arrows do
   current: () => number;
 }
 
-export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render, onOpen, onToggle, control }: Props<T>) {
+const NO_HEADINGS: readonly Heading[] = [];
+
+export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render, onOpen, onToggle, onMove, headings = NO_HEADINGS, control }: Props<T>) {
   const root = useRef<HTMLDivElement>(null);
   const [[first, last], setRange] = useState<[number, number]>([0, 30]);
   const [current, setCurrent] = useState(0);
   const wantsFocus = useRef(false);
   const typed = useRef({ text: "", at: 0 });
   const at = Math.min(current, Math.max(items.length - 1, 0));
+  const headingHeight = headings.length ? HEADING_REM * parseFloat(getComputedStyle(document.documentElement).fontSize) : 0;
+
+  // Where a row begins, in pixels from the top of the list.
+  const topOf = (index: number) => {
+    let above = 0;
+    while (above < headings.length && headings[above]!.index <= index) above++;
+    return index * rowHeight + above * headingHeight;
+  };
+  // The row at a distance from the top.
+  const rowAt = (top: number) => {
+    let above = headings.length;
+    while (above > 0 && topOf(headings[above - 1]!.index) > top) above--;
+    return Math.floor((top - above * headingHeight) / rowHeight);
+  };
 
   useLayoutEffect(() => {
     const measure = () => {
       const scroller = scrollerOf(root.current);
       const top = (root.current?.getBoundingClientRect().top ?? 0) - scroller.top;
-      const from = Math.max(0, Math.floor(-top / rowHeight) - OVERSCAN);
-      const to = Math.min(items.length, Math.ceil((scroller.height - top) / rowHeight) + OVERSCAN);
+      const from = Math.max(0, rowAt(-top) - OVERSCAN);
+      const to = Math.min(items.length, rowAt(scroller.height - top) + 1 + OVERSCAN);
       setRange((range) => (range[0] === from && range[1] === to ? range : [from, to]));
     };
     measure();
@@ -50,23 +77,25 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
       removeEventListener("scroll", measure, { capture: true });
       removeEventListener("resize", measure);
     };
-  }, [items.length, rowHeight]);
+  }, [items.length, rowHeight, headings]);
 
-  const scrollTo = (index: number) => {
+  const show = (index: number) => {
     const scroller = scrollerOf(root.current);
-    const top = (root.current?.getBoundingClientRect().top ?? 0) - scroller.top + scroller.offset + index * rowHeight;
-    scroller.scrollTo(Math.max(0, top - scroller.height / 4));
+    const row = root.current!.getBoundingClientRect().top - scroller.top + topOf(index);
+    // Below the sticky head and above the navigation of a phone.
+    if (row < 180 || row + rowHeight > scroller.height - 80) scroller.scrollTo(Math.max(0, row + scroller.offset - scroller.height / 4));
+    setCurrent(index);
   };
   const focus = (index: number) => {
-    const next = Math.max(0, Math.min(index, items.length - 1));
     wantsFocus.current = true;
-    setCurrent(next);
-    const scroller = scrollerOf(root.current);
-    const row = root.current!.getBoundingClientRect().top - scroller.top + next * rowHeight;
-    // Below a sticky bar and above the navigation of a phone.
-    if (row < 150 || row + rowHeight > scroller.height - 80) scrollTo(next);
+    show(Math.max(0, Math.min(index, items.length - 1)));
   };
-  if (control) control.current = { focus, scrollTo, current: () => at };
+  const move = (index: number) => {
+    focus(index);
+    const item = items[Math.max(0, Math.min(index, items.length - 1))];
+    if (item) onMove?.(item);
+  };
+  if (control) control.current = { show, focus, move, current: () => at };
 
   // Before the next key is handled, which may follow at once.
   useLayoutEffect(() => {
@@ -85,8 +114,17 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
       { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1, PageDown: at + page, PageUp: at - page }[event.key];
     if (target !== undefined) {
       event.preventDefault();
-      focus(target);
+      if (event.shiftKey && onToggle) focus(target);
+      else move(target);
       if (event.shiftKey && onToggle) onToggle(items[Math.max(0, Math.min(target, items.length - 1))]!, true);
+    } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      // Into what can be done with the row, and back.
+      const row = root.current!.querySelector<HTMLElement>(`[data-index="${at}"]`)!;
+      const stops = [row, ...row.querySelectorAll<HTMLElement>("input, a, button")].filter((stop) => stop === row || stop.offsetParent !== null);
+      const isForward = (event.key === "ArrowRight") === (getComputedStyle(row).direction === "ltr");
+      const stop = stops[stops.indexOf(document.activeElement as HTMLElement) + (isForward ? 1 : -1)];
+      if (stop) event.preventDefault();
+      stop?.focus();
     } else if (event.key === "Enter" && (event.target as HTMLElement).dataset["index"]) {
       event.preventDefault();
       onOpen(items[at]!);
@@ -99,13 +137,22 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
       event.preventDefault();
       typed.current = { text: typed.current.text + event.key.toLowerCase(), at: Date.now() };
       const found = items.findIndex((item) => textOf(item).startsWith(typed.current.text));
-      if (found >= 0) focus(found);
+      if (found >= 0) move(found);
     }
   };
 
   const shown = items.slice(first, last);
   return (
-    <div ref={root} class="virtual" role="grid" aria-label={label} aria-rowcount={items.length} onKeyDown={onKeyDown} style={{ height: `${items.length * rowHeight}px` }}>
+    <div ref={root} class="virtual" role="grid" aria-label={label} aria-rowcount={items.length} onKeyDown={onKeyDown} style={{ height: `${items.length * rowHeight + headings.length * headingHeight}px` }}>
+      {headings.map(
+        ({ index, text }) =>
+          index >= first &&
+          index <= last && (
+            <div key={`heading ${text}`} class="virtual-heading" aria-hidden="true" style={{ transform: `translateY(${topOf(index) - headingHeight}px)`, height: `${headingHeight}px` }}>
+              {text}
+            </div>
+          ),
+      )}
       {shown.map((item, offset) => {
         const index = first + offset;
         return (
@@ -116,7 +163,7 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
             aria-rowindex={index + 1}
             data-index={index}
             tabIndex={index === at || (offset === 0 && (at < first || at >= last)) ? 0 : -1}
-            style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+            style={{ transform: `translateY(${topOf(index)}px)`, height: `${rowHeight}px` }}
             onFocus={() => setCurrent(index)}
           >
             {render(item, index, index === at)}

@@ -8,6 +8,8 @@ export interface KeyAction {
   act: () => void;
 }
 
+export const isHelpOpen = signal(false); // the list of all keys
+
 // All that are active, the newest first.
 export const keyActions = signal<KeyAction[]>([]);
 

@@ -1,106 +1,83 @@
-// Selecting people, and what can be done with many at once. Every action works offline: it is an edit of each person.
-import { signal } from "@preact/signals";
+// What can be done with those who are selected, loaded with the first selection. Every action works offline: it is an edit of each person.
 import { useState } from "preact/hooks";
+import { navigate } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
-import { announce } from "../../ui/announce.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { SelectField } from "../../ui/Field.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
-import { navigate } from "../../app/router.ts";
+import { toast } from "../../ui/toast.tsx";
 import { occasion } from "../person/dates.ts";
 import { addToGroup, deletePeople, removeFromGroup, setContactReminder, setDateReminders, setField, setRelationship } from "./actions.ts";
 import { intervals } from "./intervals.ts";
+import type { Selection } from "./selection.ts";
 
-export class Selection {
-  readonly ids = signal<ReadonlySet<string>>(new Set());
-  #last: string | null = null;
-
-  toggle(id: string): void {
-    const ids = new Set(this.ids.peek());
-    if (!ids.delete(id)) ids.add(id);
-    this.#set(ids);
-    this.#last = id;
-  }
-
-  // Selects all rows between the last one that was selected and this one.
-  extendTo(id: string, rows: readonly PersonRow[]): void {
-    const at = rows.findIndex((row) => row.id === id);
-    const from = Math.max(0, rows.findIndex((row) => row.id === this.#last));
-    const ids = new Set(this.ids.peek());
-    for (const row of rows.slice(Math.min(at, from), Math.max(at, from) + 1)) ids.add(row.id);
-    this.#set(ids);
-    this.#last = id;
-  }
-
-  selectAll(rows: readonly PersonRow[]): void {
-    this.#set(new Set(rows.map(({ id }) => id)));
-  }
-
-  clear(): void {
-    if (this.ids.peek().size) this.#set(new Set());
-  }
-
-  // People who were deleted elsewhere are no longer selected.
-  keepOnly(rows: readonly PersonRow[]): void {
-    if (this.ids.peek().size === 0) return;
-    const known = new Set(rows.map(({ id }) => id));
-    const kept = [...this.ids.peek()].filter((id) => known.has(id));
-    if (kept.length < this.ids.peek().size) this.#set(new Set(kept));
-  }
-
-  #set(ids: ReadonlySet<string>): void {
-    this.ids.value = ids;
-    announce(tn("{count} selected", "{count} selected", ids.size));
-  }
-}
-
-export function SelectionBar({ selection, shown }: { selection: Selection; shown: readonly PersonRow[] }) {
+export default function SelectionBar({ selection, shown }: { selection: Selection; shown: readonly PersonRow[] }) {
   const account = useAccount();
   const [asks, setAsks] = useState<"dates" | "group" | "leave" | "relationship" | "reminder" | null>(null);
   const ids = [...selection.ids.value];
   if (ids.length === 0) return null;
+  const one = (act: () => void) => () => {
+    act();
+    selection.clear();
+  };
+  const write = async () => {
+    const { mailtoAll } = await import("../groups/members.ts");
+    const rows = shown.filter(({ id }) => selection.ids.value.has(id));
+    const { url, addresses } = await mailtoAll(account, rows);
+    if (url) location.href = url;
+    else if (addresses.length === 0) toast(t("None of them has an e-mail address."));
+    else {
+      await navigator.clipboard?.writeText(addresses.join(", "));
+      toast(tn("{count} address was copied.", "{count} addresses were copied.", addresses.length));
+    }
+  };
+  const exportCards = async () => {
+    const { downloadCards } = await import("../groups/members.ts");
+    await downloadCards(account, shown.filter(({ id }) => selection.ids.value.has(id)), t("People"));
+  };
   return (
-    <div class="banner selection-bar no-print" role="group" aria-label={t("With those selected")}>
-      <strong>{tn("{count} selected", "{count} selected", ids.length)}</strong>
-      <div class="row">
-        <button onClick={() => setAsks("group")}>{t("Add to a group")}</button>
-        <button onClick={() => setAsks("relationship")}>{t("Set the relationship")}</button>
-        <Menu
-          label={t("More with those selected")}
-          class="button"
-          items={[
-            { label: t("Take out of a group"), onSelect: () => setAsks("leave") },
-            { label: t("Remind me to get in touch"), onSelect: () => setAsks("reminder") },
-            { label: t("Reminders of their dates"), onSelect: () => setAsks("dates") },
-            { label: t("Make favourites"), onSelect: () => void setField(account, ids, "favourite", true) },
-            { label: t("No longer favourites"), onSelect: () => void setField(account, ids, "favourite", false) },
-            { label: t("Make quiet"), onSelect: () => void setField(account, ids, "quiet", true) },
-            { label: t("No longer quiet"), onSelect: () => void setField(account, ids, "quiet", false) },
-            { label: t("Log a contact"), onSelect: () => navigate(`/log?${ids.slice(0, 50).map((id) => `person=${id}`).join("&")}`) },
-          ]}
-        >
-          {t("More")}
-        </Menu>
-        <button
-          class="danger"
-          onClick={() => {
-            void deletePeople(account, ids);
-            selection.clear();
-          }}
-        >
-          {t("Delete")}
+    <div class="selection-bar no-print" role="group" aria-label={t("With those selected")}>
+      <strong class="grow">{tn("{count} selected", "{count} selected", ids.length)}</strong>
+      {ids.length < shown.length && (
+        <button class="plain" onClick={() => selection.selectAll(shown)}>
+          {t("Select all")}
         </button>
-        {ids.length < shown.length && (
-          <button class="plain" onClick={() => selection.selectAll(shown)}>
-            {t("Select all")}
-          </button>
-        )}
-        <button class="plain" onClick={() => selection.clear()}>
-          {t("End the selection")}
-        </button>
-      </div>
+      )}
+      <button class="plain icon" onClick={() => setAsks("group")} aria-label={t("Add to a group")} title={t("Add to a group")}>
+        <Icon name="group" />
+      </button>
+      <button class="plain icon" onClick={() => navigate(`/log?${ids.slice(0, 50).map((id) => `person=${id}`).join("&")}`)} aria-label={t("Log a contact")} title={t("Log a contact")}>
+        <Icon name="log" />
+      </button>
+      <button class="plain icon" onClick={() => void write()} aria-label={t("Write all an e-mail")} title={t("Write all an e-mail")}>
+        <Icon name="mail" />
+      </button>
+      <Menu
+        label={t("More with those selected")}
+        items={[
+          ids.length === 2 && { label: t("Join the two"), onSelect: () => navigate(`/duplicates/compare?one=${ids[0]}&other=${ids[1]}`) },
+          { label: t("Save as vCards"), onSelect: () => void exportCards() },
+          { label: t("Set the relationship"), onSelect: () => setAsks("relationship") },
+          { label: t("Take out of a group"), onSelect: () => setAsks("leave") },
+          { label: t("Remind me to get in touch"), onSelect: () => setAsks("reminder") },
+          { label: t("Reminders of their dates"), onSelect: () => setAsks("dates") },
+          { label: t("Make favourites"), onSelect: () => void setField(account, ids, "favourite", true) },
+          { label: t("No longer favourites"), onSelect: () => void setField(account, ids, "favourite", false) },
+          { label: t("Make quiet"), onSelect: () => void setField(account, ids, "quiet", true) },
+          { label: t("No longer quiet"), onSelect: () => void setField(account, ids, "quiet", false) },
+        ]}
+      >
+        <Icon name="more" />
+      </Menu>
+      <button class="plain icon" onClick={one(() => void deletePeople(account, ids))} aria-label={t("Delete")} title={t("Delete")}>
+        <Icon name="trash" />
+      </button>
+      <button class="plain icon" onClick={() => selection.clear()} aria-label={t("End the selection")} title={t("End the selection")}>
+        <Icon name="close" />
+      </button>
       {asks === "group" && (
         <Choice
           title={t("Add to a group")}

@@ -1,0 +1,51 @@
+// Which people are selected, for what is done with many at once.
+import { signal } from "@preact/signals";
+import { tn } from "../../i18n/index.ts";
+import type { PersonRow } from "../../store/people.ts";
+import { announce } from "../../ui/announce.ts";
+
+export class Selection {
+  readonly ids = signal<ReadonlySet<string>>(new Set());
+  readonly isOn = signal(false); // rows have a check, even while none is selected
+  #last: string | null = null;
+
+  toggle(id: string): void {
+    const ids = new Set(this.ids.peek());
+    if (!ids.delete(id)) ids.add(id);
+    this.#set(ids);
+    this.#last = id;
+  }
+
+  // Selects all rows between the last one that was selected and this one.
+  extendTo(id: string, rows: readonly PersonRow[]): void {
+    const at = rows.findIndex((row) => row.id === id);
+    const from = Math.max(0, rows.findIndex((row) => row.id === this.#last));
+    const ids = new Set(this.ids.peek());
+    for (const row of rows.slice(Math.min(at, from), Math.max(at, from) + 1)) ids.add(row.id);
+    this.#set(ids);
+    this.#last = id;
+  }
+
+  selectAll(rows: readonly PersonRow[]): void {
+    this.#set(new Set(rows.map(({ id }) => id)));
+  }
+
+  clear(): void {
+    this.isOn.value = false;
+    if (this.ids.peek().size) this.#set(new Set());
+  }
+
+  // People who were deleted elsewhere are no longer selected.
+  keepOnly(rows: readonly PersonRow[]): void {
+    if (this.ids.peek().size === 0) return;
+    const known = new Set(rows.map(({ id }) => id));
+    const kept = [...this.ids.peek()].filter((id) => known.has(id));
+    if (kept.length < this.ids.peek().size) this.#set(new Set(kept));
+  }
+
+  #set(ids: ReadonlySet<string>): void {
+    this.ids.value = ids;
+    if (ids.size) this.isOn.value = true;
+    announce(tn("{count} selected", "{count} selected", ids.size));
+  }
+}
