@@ -123,7 +123,7 @@ def test_group_is_deleted_and_brought_back(web: Web, choir: str) -> None:
     expect(page.get_by_role("heading", name="Groups")).to_be_visible()
     web.eventually(page, lambda: not Group.unscoped.filter(deleted_at=None).exists())
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("link", name="Choir")).to_contain_text("2 people")
+    expect(page.get_by_role("main").get_by_role("link", name="Choir")).to_contain_text("2 people")
     web.eventually(page, Group.unscoped.filter(deleted_at=None).exists)
 
 

@@ -42,7 +42,7 @@ export default function MorePage() {
       <section class="section">
         <header>
           <h2>{t("Groups")}</h2>
-          <a class="button plain icon" href={href("/groups?new")} aria-label={t("New group")}>
+          <a class="button plain icon" href={href("/groups?new")} aria-label={t("Add a group")}>
             <Icon name="add" />
           </a>
         </header>
