@@ -16,11 +16,12 @@ from kombu.exceptions import KombuError
 
 from accounts.models import PendingFileDeletion
 from contacts_project.admin.charts import DayChart, Line, Share, build_day_chart, build_line, build_shares
+from contacts_project.admin.health_words import describe_health
 from contacts_project.kernel.admin import MAX_COUNTED_ROWS
 from contacts_project.kernel.metrics import read_all
 from contacts_project.kernel.ownership.models import Tombstone, retention_cutoff
 from contacts_project.operation import figures
-from contacts_project.operation.health import free_bytes
+from contacts_project.operation.health import check_health, free_bytes
 from notifications.admin import describe_code
 from people.trash import trash_kinds
 
@@ -47,6 +48,7 @@ def operation_page(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": "Status",
         "at": now,
+        "health": describe_health(check_health(now)[1]),
         "tiles": _tiles(now),
         "deliveries": _deliveries_by_state(deliveries),
         "channels": _deliveries_by_channel(deliveries),
