@@ -85,13 +85,13 @@ export default defineConfig(({ command }) => ({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {
-      input: { app: "index.html", sw: "src/sw/sw.ts" },
+      input: { app: "index.html", sw: "src/sw/sw.ts", home: "src/sw/home.ts" },
       onwarn: (warning, warn) => {
         if (warning.code === "CIRCULAR_DEPENDENCY") throw new Error(warning.message);
         warn(warning);
       },
       output: {
-        entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js"),
+        entryFileNames: ({ name }) => (name === "sw" || name === "home" ? "[name].js" : "assets/[name]-[hash].js"),
         chunkFileNames: "assets/[name]-[hash].js",
         manualChunks: chunkOf,
         assetFileNames: "assets/[name]-[hash].[ext]",

@@ -1,8 +1,8 @@
 """The client in the browser: one page at all paths below /app/, and its few files that have fixed names.
 
 All other files of the client are static ones, with a hash of their content in their names. The service worker must be
-below /app/, since its scope is the folder of its script. The page and the worker are revalidated on each load, so that
-a new version is noticed.
+below /app/, since its scope is the folder of its script; `home.js`, which answers for `/` while there is no network,
+may have a wider one. The page and the workers are revalidated on each load, so that a new version is noticed.
 """
 
 import hashlib
@@ -47,7 +47,10 @@ _TYPES: Final = {
 @require_safe
 def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
     """A file of the client if the path names one, else its page, which shows what the path says."""
-    return _serve(request, path if _is_file(path) else "index.html", "no-cache")
+    response = _serve(request, path if _is_file(path) else "index.html", "no-cache")
+    if path == "home.js":
+        response["Service-Worker-Allowed"] = "/"
+    return response
 
 
 @require_safe

@@ -203,3 +203,9 @@ def test_link_to_a_merged_person_leads_to_the_one_into_whom(
     stranger = Client()
     stranger.force_login(mallory)
     assert stranger.get(f"/people/{countess}")["Location"] == f"/app/people/{countess}"
+
+
+def test_the_worker_of_the_bare_address_may_answer_for_it(db: None) -> None:
+    """The scope of a service worker is its folder, unless this header says otherwise."""
+    assert Client().get("/app/home.js")["Service-Worker-Allowed"] == "/"
+    assert not Client().get("/app/sw.js").has_header("Service-Worker-Allowed")

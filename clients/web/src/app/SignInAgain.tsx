@@ -1,14 +1,18 @@
 // The session has ended while the copy is open. One that has expired lets its user go on reading and editing; where this
 // browser has no session at all, as after a sign-out on a page without script, nothing of the copy is shown.
 import { signal } from "@preact/signals";
-import { t, tn } from "../i18n/index.ts";
-import { SignInForm } from "../features/account/SignInForm.tsx";
+import { loadAllTexts, t, tn } from "../i18n/index.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { Page } from "../ui/Page.tsx";
 import { useAccount } from "./session.ts";
 import { askToSignOut } from "./SignOut.tsx";
 
 const isLater = signal(false);
+const SignInForm = lazy(async () => {
+  const [{ SignInForm: Form }] = await Promise.all([import("../features/account/SignInForm.tsx"), loadAllTexts()]);
+  return { default: Form };
+});
 
 export function SignInAgain() {
   const { settings } = useAccount();

@@ -11,6 +11,7 @@ export async function startServiceWorker(): Promise<void> {
   const hadWorker = Boolean(navigator.serviceWorker.controller);
   const registration = await navigator.serviceWorker.register("/app/sw.js", { scope: "/app/", updateViaCache: "none" });
   if (!registration) return; // a browser that blocks workers
+  void navigator.serviceWorker.register("/app/home.js", { scope: "/", updateViaCache: "none" }).catch(() => undefined);
   const look = (worker: ServiceWorker | null) => {
     if (!worker) return;
     const note = () => {

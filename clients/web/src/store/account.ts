@@ -1,5 +1,5 @@
 // The open account: its copy and what views read of it, as signals. A view reads signals; an action calls the copy.
-import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import {
   type Conflict,
   type Connection,
@@ -12,7 +12,7 @@ import {
   Syncer,
   type SyncState,
 } from "contacts-client";
-import { type Language, setLanguage } from "../i18n/index.ts";
+import { type Language, preferredLanguage, setLanguage } from "../i18n/index.ts";
 import { byName, type PersonRow, toPersonRow } from "./people.ts";
 
 export type Settings = Records["settings"];
@@ -78,6 +78,7 @@ export class Account {
   onClose: () => void = () => undefined;
   readonly #store: IndexedDbStore;
   #isOpen = true;
+  #stopLanguage = () => undefined as unknown;
 
   constructor(id: string, storeName: string, store: IndexedDbStore, connection: Connection) {
     this.id = id;
@@ -112,7 +113,10 @@ export class Account {
   // Reads what lists need, and begins to sync.
   async open(): Promise<void> {
     await Promise.all([this.#settings, this.groups, this.templates, this.relationshipTypes].map((table) => table.open()));
-    await setLanguage((this.settings.value.language ?? "en") as Language);
+    // A new device has no settings before the first sync: until then the language of the browser stays.
+    const language = computed(() => this.settings.value.language as Language | undefined);
+    await setLanguage(language.value ?? preferredLanguage());
+    this.#stopLanguage = effect(() => void (language.value && setLanguage(language.value)));
     await this.#people.open();
     if (this.#people.rows.size === 0) void this.#readFirstPage().catch(() => undefined); // offline: the copy stays empty
     await this.#readEdits();
@@ -122,6 +126,7 @@ export class Account {
 
   close(): void {
     this.#isOpen = false;
+    this.#stopLanguage();
     this.onClose();
     this.syncer.stop();
     for (const table of [this.#settings, this.groups, this.templates, this.relationshipTypes, this.#people]) table.close();

@@ -3,8 +3,8 @@ import { href } from "../../app/router.ts";
 import { connection } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
-import { Page } from "../../ui/Page.tsx";
 import { problemOf } from "../../ui/problems.ts";
+import { Gate } from "./Gate.tsx";
 
 // The link of the mail leads to a page of the service, where the new password is typed.
 export default function ForgottenPage() {
@@ -20,7 +20,7 @@ export default function ForgottenPage() {
     }
   };
   return (
-    <Page title={t("Forgotten password")} width="narrow" back="/sign-in">
+    <Gate title={t("Forgotten password")}>
       <p>{t("We send a link to your address, with which you choose a new password.")}</p>
       <form class="stack" onSubmit={submit}>
         <TextField label={t("E-mail")} name="email" type="email" autocomplete="username" inputMode="email" required value={email} onValue={setEmail} enterkeyhint="send" />
@@ -29,11 +29,11 @@ export default function ForgottenPage() {
             {answer.text}
           </p>
         )}
-        <button class="main">{t("Send the link")}</button>
+        <button class="main big">{t("Send the link")}</button>
       </form>
       <p>
         <a href={href("/sign-in")}>{t("Sign in")}</a>
       </p>
-    </Page>
+    </Gate>
   );
 }

@@ -3,12 +3,15 @@ import { href } from "../../app/router.ts";
 import { register } from "../../app/session.ts";
 import { language, t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
-import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
+import { Gate } from "./Gate.tsx";
+import { PasswordField } from "./PasswordField.tsx";
+import { ProviderLinks, useProviders } from "./SignInForm.tsx";
 
 export default function RegisterPage() {
   const [values, setValues] = useState({ name: "", email: "", password: "" });
   const [problem, setProblem] = useState<Problem | null>(null);
+  const providers = useProviders();
   const [isSent, setSent] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const set = (field: keyof typeof values) => (value: string) => setValues((before) => ({ ...before, [field]: value }));
@@ -27,34 +30,35 @@ export default function RegisterPage() {
   };
   if (isSent) {
     return (
-      <Page title={t("Look into your mail")} width="narrow">
+      <Gate title={t("Look into your mail")}>
         <p>{t("We have sent a link to {email}. Open it, then sign in.", { email: values.email })}</p>
         <p>
           <a class="button main" href={href("/sign-in")}>
             {t("Sign in")}
           </a>
         </p>
-      </Page>
+      </Gate>
     );
   }
   return (
-    <Page title={t("Create an account")} width="narrow">
+    <Gate title={t("Create an account")}>
       <form class="stack" onSubmit={submit}>
         <TextField label={t("Your name")} name="name" autocomplete="given-name" autocapitalize="words" required maxLength={100} value={values.name} onValue={set("name")} error={problem?.fields["name"]} />
         <TextField label={t("E-mail")} name="email" type="email" autocomplete="username" inputMode="email" required value={values.email} onValue={set("email")} error={problem?.fields["email"]} />
-        <TextField label={t("Password")} name="password" type="password" autocomplete="new-password" required minLength={8} value={values.password} onValue={set("password")} error={problem?.fields["password"]} hint={t("At least 8 characters, with upper and lower case, a number and another sign.")} enterkeyhint="go" />
+        <PasswordField label={t("Password")} isNew value={values.password} onValue={set("password")} error={problem?.fields["password"]} />
         {problem && Object.keys(problem.fields).length === 0 && (
           <p class="banner danger" role="alert">
             {problem.text}
           </p>
         )}
-        <button class="main" disabled={isBusy}>
+        <button class="main big" disabled={isBusy}>
           {t("Create an account")}
         </button>
+        <ProviderLinks providers={providers} />
       </form>
-      <p>
+      <p class="small">
         {t("You have an account?")} <a href={href("/sign-in")}>{t("Sign in")}</a>
       </p>
-    </Page>
+    </Gate>
   );
 }

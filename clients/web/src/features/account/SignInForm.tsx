@@ -1,9 +1,10 @@
 // Signing in by password, with the second factor if the account has one. Used by the page and by the dialog of an ended session.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { connection, leaveForProvider, refusal, signIn } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
+import { PasswordField } from "./PasswordField.tsx";
 
 interface Props {
   email?: string;
@@ -57,6 +58,8 @@ export function SignInForm({ email: known = "", onDone }: Props) {
   const [isBusy, setBusy] = useState(false);
   const providers = useProviders();
   const hasPasswords = providers?.passwordLogin !== false;
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector<HTMLElement>(`input[type=${known ? "password" : "email"}]`)?.focus(), []);
 
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -74,11 +77,11 @@ export function SignInForm({ email: known = "", onDone }: Props) {
     }
   };
   return (
-    <form class="stack" onSubmit={submit}>
+    <form class="stack" ref={form} onSubmit={submit}>
       {!needsCode && hasPasswords && (
         <>
           <TextField label={t("E-mail")} type="email" name="email" autocomplete="username" inputMode="email" required value={email} onValue={setEmail} error={problem?.fields["email"]} />
-          <TextField label={t("Password")} type="password" name="password" autocomplete="current-password" required value={password} onValue={setPassword} enterkeyhint="go" />
+          <PasswordField label={t("Password")} value={password} onValue={setPassword} />
         </>
       )}
       {needsCode && (
@@ -90,15 +93,26 @@ export function SignInForm({ email: known = "", onDone }: Props) {
         </p>
       )}
       {hasPasswords && (
-        <button class="main" disabled={isBusy}>
+        <button class="main big" disabled={isBusy}>
           {t("Sign in")}
         </button>
       )}
-      {providers?.providers.map(({ id, name }) => (
-        <a key={id} class="button" onClick={leaveForProvider} href={`/api/auth/oidc/start?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`}>
+      <ProviderLinks providers={providers} />
+    </form>
+  );
+}
+
+// The sign-in of an organisation, if the operator has one.
+export function ProviderLinks({ providers }: { providers: Providers | undefined }) {
+  if (!providers?.providers.length) return null;
+  return (
+    <>
+      {providers.passwordLogin && <p class="gate-or">{t("or")}</p>}
+      {providers.providers.map(({ id, name }) => (
+        <a key={id} class="button big" onClick={leaveForProvider} href={`/api/auth/oidc/start?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`}>
           {t("Sign in with {name}", { name })}
         </a>
       ))}
-    </form>
+    </>
   );
 }

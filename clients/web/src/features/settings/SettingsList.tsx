@@ -6,11 +6,21 @@ import { askToSignOut } from "../../app/SignOut.tsx";
 import { t } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { Page } from "../../ui/Page.tsx";
 import { type Setting, SETTINGS } from "./entries.ts";
 import { useStates } from "./states.ts";
 import "./settings.css";
 
-export default function SettingsList() {
+// As it stands beside its pages.
+export default function SettingsPane() {
+  return (
+    <Page title={t("Settings")} isBeside>
+      <SettingsList />
+    </Page>
+  );
+}
+
+export function SettingsList() {
   const [typed, setTyped] = useState("");
   const states = useStates();
   const { path } = place.value;

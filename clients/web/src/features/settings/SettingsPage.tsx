@@ -2,15 +2,15 @@
 import { useEffect } from "preact/hooks";
 import { navigate } from "../../app/router.ts";
 import { t } from "../../i18n/index.ts";
+import { isDesk } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
-import SettingsList from "./SettingsList.tsx";
+import { SettingsList } from "./SettingsList.tsx";
 
 export default function SettingsPage() {
-  const isBeside = matchMedia("(min-width: 70rem)").matches;
   useEffect(() => {
-    if (isBeside) navigate("/account", { replace: true });
-  }, []);
-  return isBeside ? null : (
+    if (isDesk.value) navigate("/account", { replace: true });
+  }, [isDesk.value]);
+  return isDesk.value ? null : (
     <Page title={t("Settings")} back="/more">
       <SettingsList />
     </Page>
