@@ -1,0 +1,1 @@
+self.addEventListener("install",()=>{self.skipWaiting()});self.addEventListener("fetch",t=>{const{request:e}=t;e.mode!=="navigate"||new URL(e.url).pathname!=="/"||t.respondWith(fetch(e).catch(()=>Response.redirect("/app/",302)))});
