@@ -69,6 +69,7 @@ LEGITIMATE_REFUSALS = (
     "This must be a whole number.",
     # Formats that a pattern cannot check completely.
     "This must not be empty",  # only spaces: texts are trimmed first
+    "This must be a comma, a semicolon, a tab or a vertical bar",  # or its name, in any case
     "This is not an e-mail address",
     "The host",
     "The URL",
@@ -81,6 +82,8 @@ LEGITIMATE_REFUSALS = (
     "There is no such day",
     "This is no export of this service",
     "This is no text. Save a spreadsheet",
+    *(f"This is {kind}" for kind in ("a picture", "a document", "a spreadsheet", "a calendar", "a file of vCards")),
+    *(f"This is {kind}" for kind in ("a web page", "an archive", "JSON", "XML", "LDIF", "SQL")),
     "There is no row of columns in this file",
     "This file has no line with the columns",
     "The columns of this file are not those of",
