@@ -21,6 +21,7 @@ export interface PersonRow {
   contactDue: Day | null; // when the contact reminder comes
   isFavourite: boolean;
   isQuiet: boolean;
+  hasDied: boolean;
   isReachable: boolean; // by phone, e-mail or address
   lacks: { phone: boolean; email: boolean; address: boolean };
   format: string; // the settings with which name and sortKey were computed
@@ -70,6 +71,7 @@ export function toPersonRow(person: Person): PersonRow {
     contactDue: contactDue(person),
     isFavourite: person.favourite,
     isQuiet: person.quiet,
+    hasDied: person.deathday !== null,
     isReachable: person.phoneNumbers.length + person.emails.length + person.addresses.length > 0,
     lacks: { phone: person.phoneNumbers.length === 0, email: person.emails.length === 0, address: person.addresses.length === 0 },
     format: "",

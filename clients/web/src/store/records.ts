@@ -28,6 +28,27 @@ export function useRecordsOf<T extends Hanging>(type: T, personId: string): Read
   );
 }
 
+// Records by their ids; undefined while they are read for the first time. Those that were read stay while others are read.
+export function useMany<T extends RecordType>(type: T, ids: readonly string[]): ReadonlyMap<string, Records[T]> | undefined {
+  const { copy } = useAccount();
+  const [found, setFound] = useState<ReadonlyMap<string, Records[T]>>();
+  const key = ids.join();
+  useEffect(() => {
+    let isWanted = true;
+    const read = async () => {
+      const records = await copy.many(type, ids);
+      if (isWanted) setFound(records);
+    };
+    void read();
+    const unsubscribe = copy.subscribe(({ keys }) => ids.some((id) => keys.has(`${type}/${id}`)) && void read());
+    return () => {
+      isWanted = false;
+      unsubscribe();
+    };
+  }, [copy, type, key]);
+  return found;
+}
+
 // All records of a type that is not held in memory; undefined while they are read, or if they are not wanted.
 export function useAll<T extends RecordType>(type: T, isWanted = true): ReadonlySignal<Records[T][] | undefined> {
   const { copy } = useAccount();

@@ -18,9 +18,10 @@ interface Props {
   items: (MenuItem | MenuHeading | false | null | undefined)[];
   children: ComponentChildren;
   class?: string;
+  letter?: string; // the key of the page that opens it
 }
 
-export function Menu({ label, items, children, class: className = "plain icon" }: Props) {
+export function Menu({ label, items, children, class: className = "plain icon", letter }: Props) {
   const id = useId();
   const popover = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -55,7 +56,7 @@ export function Menu({ label, items, children, class: className = "plain icon" }
   };
   return (
     <>
-      <button ref={button} type="button" class={className} popoverTarget={id} aria-haspopup="menu" aria-label={label}>
+      <button ref={button} type="button" class={className} popoverTarget={id} aria-haspopup="menu" aria-label={label} data-key={letter}>
         {children}
       </button>
       <div

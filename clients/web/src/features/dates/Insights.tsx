@@ -1,5 +1,6 @@
 // Who drifts away, whom nothing would reach, which round days come: each with its reason, in the account's language.
 import type { components } from "contacts-client";
+import type { ComponentChildren } from "preact";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
@@ -15,19 +16,20 @@ const KINDS: { kind: "drifting" | "incomplete" | "milestones"; label: string }[]
   { kind: "incomplete", label: "Nothing would reach them" },
 ];
 
-export function Insights() {
+export function Insights({ views }: { views: ComponentChildren }) {
   const account = useAccount();
   const [found, reload] = useRemote("insights", async (signal) => (await connection.ask("GET", "/api/insights", undefined, { signal })) as Answer);
   const { data, problem } = found.value;
   return (
-    <>
+    <div class="stack sections dates-list">
+      <div class="dates-head">{views}</div>
       <ProblemNote problem={problem} onRetry={() => void reload()} />
       {data && KINDS.every(({ kind }) => data[kind].length === 0) && <p class="card">{t("There is nothing to say: you are in touch with everybody.")}</p>}
       {data &&
         KINDS.filter(({ kind }) => data[kind].length > 0).map(({ kind, label }) => (
-          <section key={kind} class="card stack tight">
+          <section key={kind} class="section" aria-label={t(label)}>
             <h2>{t(label)}</h2>
-            <ul class="plain-lines">
+            <ul class="card plain-lines">
               {data[kind].map(({ personId, personName, code, reason }) => (
                 <li key={`${personId} ${code} ${reason}`} class="row apart">
                   <PersonLink person={account.person(personId) ?? { id: personId, name: personName, photo: null }}>{reason}</PersonLink>
@@ -41,6 +43,6 @@ export function Insights() {
             </ul>
           </section>
         ))}
-    </>
+    </div>
   );
 }

@@ -10,16 +10,19 @@ import "../person/person.css";
 
 export default function NewDatePage() {
   const account = useAccount();
-  const given = place.value.query.get("person");
+  const { query } = place.value;
+  const given = query.get("person");
   const [ids, setIds] = useState<string[]>(given ? [given] : []);
   const [id] = ids;
   const name = id ? account.person(id)?.name : undefined;
   return (
-    <Page title={t("New date")} back="/">
+    <Page title={t("New date")} back="/dates">
       <div class="card">
         <PersonPicker label={t("Whose")} ids={ids} onIds={(chosen) => setIds(chosen.slice(-1))} autoFocus={!id} />
       </div>
-      {id && name && <DateDialog personId={id} name={name} date={null} onClose={() => goBack(`/people/${id}`)} />}
+      {id && name && (
+        <DateDialog personId={id} name={name} date={null} day={query.get("day") ?? ""} onClose={() => goBack(`/people/${id}`)} />
+      )}
     </Page>
   );
 }

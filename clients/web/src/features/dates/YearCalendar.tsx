@@ -1,4 +1,5 @@
 // The twelve months of a year. The grid of a month shows where its days are; the list below says whose they are.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { href, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
@@ -11,7 +12,7 @@ import { type Occurrence, occurrences } from "./occurrences.ts";
 const FIRST_YEAR = 1000;
 const LAST_YEAR = 9998;
 
-export function YearCalendar() {
+export function YearCalendar({ views }: { views: ComponentChildren }) {
   const account = useAccount();
   const now = today(account.settings.value.timezone);
   const wanted = Number(place.value.query.get("year"));
@@ -23,18 +24,21 @@ export function YearCalendar() {
   const go = (to: number) => setQuery({ year: String(to) });
   return (
     <>
-      <div class="row">
-        <button class="icon no-print" onClick={() => go(year - 1)} aria-label={t("The year before")}>
-          <Icon name="back" />
-        </button>
-        <h2 aria-live="polite">{year}</h2>
-        <button class="icon no-print next" onClick={() => go(year + 1)} aria-label={t("The year after")}>
-          <Icon name="back" />
-        </button>
-        <button class="no-print" onClick={() => print()}>
-          <Icon name="print" />
-          {t("Print")}
-        </button>
+      <div class="dates-head">
+        {views}
+        <div class="row nowrap">
+          <button class="plain icon no-print" onClick={() => go(year - 1)} aria-label={t("The year before")}>
+            <Icon name="back" />
+          </button>
+          <h2 aria-live="polite">{year}</h2>
+          <button class="plain icon no-print" onClick={() => go(year + 1)} aria-label={t("The year after")}>
+            <Icon name="next" />
+          </button>
+          <button class="no-print" onClick={() => print()}>
+            <Icon name="print" />
+            {t("Print")}
+          </button>
+        </div>
       </div>
       <div class="months">
         {months.map((month) => (

@@ -1,15 +1,15 @@
-// Answers to a reminder before it comes, or in place of the buttons of its message: talked, tomorrow, not this time. The
+// Answers to a reminder before it comes, or in place of the buttons of its message: tomorrow, not this time. The
 // service keeps them, so they need a connection.
 import type { components } from "contacts-client";
-import { connection, useAccount } from "../../app/session.ts";
+import { connection } from "../../app/session.ts";
 import { dayInWords } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
-import { Menu } from "../../ui/Menu.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { Menu, type MenuItem } from "../../ui/Menu.tsx";
 import { problemOf } from "../../ui/problems.ts";
 import { toast } from "../../ui/toast.tsx";
-import { logNow } from "../person/interactions.ts";
-import type { Occurrence } from "./occurrences.ts";
+import { type Occurrence, occurrenceInWords } from "./occurrences.ts";
 
 type Answer = components["schemas"]["OpenAnswer"];
 
@@ -41,36 +41,25 @@ export function answerInWords(answer: Answer | undefined): string | null {
   return answer.state === "skipped" ? t("Not this time") : t("again on {day}", { day: dayInWords(answer.again!) });
 }
 
-export function AnswerButtons({ occurrence, answers }: { occurrence: Occurrence; answers: Answers }) {
-  const account = useAccount();
-  const { row, source, title } = occurrence;
-  const about = `${title ?? t("To get in touch")}: ${row.name}`;
-  const answer = answers.find(occurrence);
+// Puts the reminder off or leaves it out; where that was done already, takes it back. `others` are what else there is to do.
+export function Later({ occurrence, answers, others = [] }: { occurrence: Occurrence; answers: Answers; others?: MenuItem[] }) {
+  const what = occurrenceInWords(occurrence);
+  const isAnswered = answers.find(occurrence) !== undefined;
+  const items = [
+    ...others,
+    occurrence.source && isAnswered && { label: t("Remind me again"), onSelect: () => void answers.give(occurrence, "undo") },
+    ...(occurrence.source && !isAnswered
+      ? [
+          { label: t("Tomorrow"), onSelect: () => void answers.give(occurrence, "snooze", 1) },
+          { label: t("In three days"), onSelect: () => void answers.give(occurrence, "snooze", 3) },
+          { label: t("Not this time"), onSelect: () => void answers.give(occurrence, "skip") },
+        ]
+      : []),
+  ].filter((item): item is MenuItem => Boolean(item));
+  if (items.length === 0) return null;
   return (
-    <span class="row no-print">
-      {!occurrence.isMemorial && (
-        <button onClick={() => void logNow(account, row, "OTHER")} aria-label={`${t("Talked")}: ${row.name}`}>
-          {t("Talked")}
-        </button>
-      )}
-      {source && answer && (
-        <button onClick={() => void answers.give(occurrence, "undo")} aria-label={`${t("Remind me again")}: ${about}`}>
-          {t("Remind me again")}
-        </button>
-      )}
-      {source && !answer && (
-        <Menu
-          label={t("Later, or not this time: {what}", { what: about })}
-          class="button"
-          items={[
-            { label: t("Tomorrow"), onSelect: () => void answers.give(occurrence, "snooze", 1) },
-            { label: t("In three days"), onSelect: () => void answers.give(occurrence, "snooze", 3) },
-            { label: t("Not this time"), onSelect: () => void answers.give(occurrence, "skip") },
-          ]}
-        >
-          {t("Later")}
-        </Menu>
-      )}
-    </span>
+    <Menu label={t("Later, or not this time: {what}", { what })} letter="s" class="plain icon no-print" items={items}>
+      <Icon name={others.length ? "more" : "clock"} size={18} />
+    </Menu>
   );
 }

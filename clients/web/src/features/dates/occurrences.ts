@@ -1,8 +1,9 @@
 // Which days come, of whom: from the copy, so it works offline. Quiet people have none, as in what the service sends.
 import { addDays, type Day, daysBetween } from "../../i18n/days.ts";
+import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import type { PersonRow } from "../../store/people.ts";
-import { type ImportantDate, nextOccurrence, occasion, yearsInWords } from "../person/dates.ts";
+import { type ImportantDate, nextOccurrence, occasion, yearsInWords, yearsOn } from "../person/dates.ts";
 
 export interface Occurrence {
   id: string;
@@ -10,10 +11,11 @@ export interface Occurrence {
   on: Day; // of the reminder
   source: { dateId: string; personId?: never } | { personId: string; dateId?: never } | null; // null: there is no reminder to answer
   row: PersonRow;
+  date: ImportantDate | null; // null: time to get in touch
   title: string | null; // null: time to get in touch
   years: string | null; // how many it has been, in words
   isOverdue: boolean;
-  isMemorial: boolean;
+  isMemorial: boolean; // also the birthday of somebody who died
 }
 
 // The days of important dates from `from` to `to`, each occurrence once, in their order.
@@ -25,23 +27,49 @@ export function occurrences(account: Account, dates: readonly ImportantDate[], f
     if (!row || row.isQuiet) continue;
     for (let day = nextOccurrence(date, from, leapDayRule); day !== null && day <= to; day = nextOccurrence(date, addDays(day, 1), leapDayRule)) {
       const source = date.reminderEnabled ? { dateId: date.id } : null;
-      const isMemorial = date.type === "MEMORIAL";
-      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, title: occasion(date), years: yearsInWords(date, day), isOverdue: false, isMemorial });
+      const isMemorial = date.type === "MEMORIAL" || row.hasDied;
+      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, date, title: occasion(date), years: yearsInWords(date, day), isOverdue: false, isMemorial });
     }
   }
   return found.sort(byDay);
+}
+
+const SPANS = [30, 120, 370]; // days ahead that are looked through, until enough is found
+
+// The next ones from a day on, at most `count` of them, within a year.
+export function nextOccurrences(account: Account, dates: readonly ImportantDate[], from: Day, count: number): Occurrence[] {
+  let found: Occurrence[] = [];
+  for (const days of SPANS) {
+    found = occurrences(account, dates, from, addDays(from, days));
+    if (found.length >= count) break;
+  }
+  return found.slice(0, count);
 }
 
 // Who is to be got in touch with until that day; what is overdue stands on today.
 export function contactsDue(account: Account, now: Day, to: Day): Occurrence[] {
   return account.people.value.flatMap((row) => {
     const due = row.contactDue;
-    if (due === null || due > to || row.isQuiet || row.id === account.meId) return [];
+    if (due === null || due > to || row.isQuiet || row.hasDied || row.id === account.meId) return [];
     const isOverdue = daysBetween(due, now) > 0;
-    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, title: null, years: null, isOverdue, isMemorial: false }];
+    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, date: null, title: null, years: null, isOverdue, isMemorial: false }];
   });
 }
 
+// Dates of a day before those to get in touch with, each in the order of the names.
 export function byDay(one: Occurrence, other: Occurrence): number {
-  return one.day < other.day ? -1 : one.day > other.day ? 1 : one.row.sortKey < other.row.sortKey ? -1 : 1;
+  if (one.day !== other.day) return one.day < other.day ? -1 : 1;
+  return Number(one.date === null) - Number(other.date === null) || (one.row.sortKey < other.row.sortKey ? -1 : 1);
+}
+
+// What it is and whose: "Ada turns 40", "Name day of Ben". A text for a name of the person that is cut nowhere.
+export function occurrenceInWords({ row: { name }, date, day, title, years, isMemorial }: Occurrence): string {
+  if (!date) return t("Get in touch with {name}", { name });
+  if (isMemorial && date.type !== "MEMORIAL") return t("In memory of {name}: {occasion}", { name, occasion: title! });
+  if (date.type === "BIRTHDAY") {
+    const count = yearsOn(date, day);
+    return count ? t("{name} turns {count}", { name, count }) : t("Birthday of {name}", { name });
+  }
+  const what = date.type === "MEMORIAL" && !date.title ? t("In memory of {name}", { name }) : t("{occasion} of {name}", { occasion: title!, name });
+  return years ? `${what}: ${years}` : what;
 }

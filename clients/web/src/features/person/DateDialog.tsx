@@ -12,6 +12,7 @@ interface Props {
   personId: string;
   name: string;
   date: ImportantDate | null;
+  day?: string; // of a new date
   onClose: () => void;
 }
 
@@ -24,12 +25,12 @@ interface Values {
   lead: string; // "" for the account's
 }
 
-export function DateDialog({ personId, name, date, onClose }: Props) {
+export function DateDialog({ personId, name, date, day = "", onClose }: Props) {
   const { copy, id: accountId, settings } = useAccount();
   const form = useForm<Values>(`${accountId} date ${date?.id ?? `new ${personId}`}`, () => ({
     type: date ? (date.type ?? "") : "BIRTHDAY",
     title: date?.title ?? "",
-    day: date?.date.slice(0, 10) ?? "",
+    day: date?.date.slice(0, 10) ?? day,
     yearUnknown: date?.yearUnknown ?? false,
     reminderEnabled: date?.reminderEnabled ?? true,
     lead: date?.reminderLeadDays === null || date === null ? "" : String(date.reminderLeadDays),

@@ -40,10 +40,16 @@ export function nextOccurrence(date: ImportantDate, from: Day, leapDayRule: "FEB
   }
 }
 
-// How many years it is on that day: "turns 49" for a birthday, else "11 years". Null if the year is unknown.
+// How many years it is on that day; null in the year itself, and if the year is unknown.
+export function yearsOn({ date, yearUnknown }: ImportantDate, day: Day): number | null {
+  const years = Number(day.slice(0, 4)) - Number(date.slice(0, 4));
+  return yearUnknown || years <= 0 ? null : years;
+}
+
+// "turns 49" for a birthday, else "11 years".
 export function yearsInWords(date: ImportantDate, day: Day): string | null {
-  const years = Number(day.slice(0, 4)) - Number(date.date.slice(0, 4));
-  if (date.yearUnknown || years <= 0) return null;
+  const years = yearsOn(date, day);
+  if (years === null) return null;
   return date.type === "BIRTHDAY" ? tn("turns {count}", "turns {count}", years) : tn("{count} year", "{count} years", years);
 }
 

@@ -1,160 +1,115 @@
-// Today: who has a day, who waits, what was not sent, what needs a decision; nothing else.
-import { useState } from "preact/hooks";
+// Today: whose day it is, who it is time for, what was lately; beside it the week, a memory and what is to decide.
+import { useMemo } from "preact/hooks";
 import { href } from "../../app/router.ts";
-import { connection, useAccount } from "../../app/session.ts";
-import { addDays, dayInWords, daysBetween, daysFromNow, today } from "../../i18n/days.ts";
-import { t, tn } from "../../i18n/index.ts";
-import { useAll } from "../../store/records.ts";
-import { bodiesOf, type Remote, useRemote } from "../../store/remote.ts";
+import { useAccount } from "../../app/session.ts";
+import { addDays, type Day, dayInWords, daysBetween, nearDayInWords, today } from "../../i18n/days.ts";
+import { t } from "../../i18n/index.ts";
+import { useAll, useMany } from "../../store/records.ts";
 import { Page } from "../../ui/Page.tsx";
-import { type Problem, problemOf } from "../../ui/problems.ts";
-import { ProblemNote } from "../../ui/ProblemNote.tsx";
-import { AnswerButtons, answerInWords, useAnswers } from "../dates/answers.tsx";
-import { contactsDue, occurrences } from "../dates/occurrences.ts";
-import { PersonLink } from "../people/PersonLink.tsx";
+import { useAnswers } from "../dates/answers.tsx";
+import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../dates/occurrences.ts";
+import { useTouches } from "../dates/touches.ts";
+import { useCardKeys } from "./cards.ts";
+import { hourIn, useMinute, useZones } from "./clock.ts";
+import { DayCard, DoneCard } from "./DayCard.tsx";
+import { Decisions } from "./Decisions.tsx";
+import { DueList } from "./DueList.tsx";
+import { FirstDays, FirstPerson, FirstPicture, useFirstDays } from "./FirstDays.tsx";
+import { Lately, Memory } from "./Lately.tsx";
+import { RemindersOffer } from "./RemindersOffer.tsx";
+import { Week } from "./Week.tsx";
+import "../dates/dates.css";
+import "./start.css";
 
-const DAYS_AHEAD = 7;
-const MAX_WAITING = 8;
+const MAX_CARDS = 4;
+const MAX_DUE = 5;
+const SHOWN_NEXT = 3;
+const WEEK = 7;
 
 export default function StartPage() {
   const account = useAccount();
-  const settings = account.settings.value;
-  const now = today(settings.timezone);
+  const { timezone, name, nameOrder } = account.settings.value;
+  const minute = useMinute();
+  const now = today(timezone, minute);
+  const dates = useAll("importantDate").value;
+  const touches = useTouches(now, timezone).value;
   const answers = useAnswers();
-  const coming = occurrences(account, useAll("importantDate").value ?? [], now, addDays(now, DAYS_AHEAD));
-  const unsent = account.pending.value.length;
-  const decisions = account.refused.value.length + account.conflicts.value.length;
-  const [{ data, problem }, reload] = useDecisions();
-  const remote: Partial<Decisions> = data ?? {};
-  const todo = [
-    ["/unsent", unsent, (count: number) => tn("{count} change not sent", "{count} changes not sent", count)] as const,
-    ["/unsent#decisions", decisions, (count: number) => tn("{count} change needs a decision", "{count} changes need a decision", count)] as const,
-    ["/duplicates", remote.duplicates, (count: number) => tn("{count} likely duplicate", "{count} likely duplicates", count)] as const,
-    ["/carddav", remote.imports, (count: number) => tn("{count} contact of your server to import", "{count} contacts of your server to import", count)] as const,
-    ["/carddav/conflicts", remote.conflicts, (count: number) => tn("{count} conflict with your server", "{count} conflicts with your server", count)] as const,
-    ["/relationships/suggestions", remote.suggestions, (count: number) => tn("{count} suggested relationship", "{count} suggested relationships", count)] as const,
-  ].flatMap(([path, count, say]) => (count ? [[path, say(count)] as const] : []));
-  const waiting = contactsDue(account, now, now)
-    .filter((occurrence) => !answers.find(occurrence))
+  const people = account.people.value;
+  const version = account.peopleVersion.value;
+  const week = useMemo(() => occurrences(account, dates ?? [], now, addDays(now, WEEK - 1)), [dates, people, version, now]);
+  const next = useMemo(() => nextOccurrences(account, dates ?? [], addDays(now, 1), SHOWN_NEXT), [dates, people, version, now]);
+  const isDone = (each: Occurrence) => touches?.today.has(each.row.id) ?? false;
+  const ofToday = week.filter(({ day }) => day === now);
+  const cards = ofToday.filter((each) => !isDone(each));
+  const congratulated = ofToday.filter((each) => isDone(each) && !each.isMemorial);
+  // Somebody whose day it is has a card already.
+  const withCard = new Set(ofToday.filter(({ isMemorial }) => !isMemorial).map(({ row }) => row.id));
+  const due = contactsDue(account, now, now)
+    .filter((each) => !isDone(each) && !withCard.has(each.row.id) && !answers.find(each))
     .sort((one, other) => (one.on < other.on ? -1 : 1));
-  const isEmpty = account.people.value.length === 0 && account.sync.value.progress === null;
+  const shownCards = cards.slice(0, MAX_CARDS);
+  const shownDue = due.slice(0, MAX_DUE);
+  const records = useMany("person", [...shownCards, ...shownDue].map(({ row }) => row.id));
+  const zones = useZones(shownCards.map(({ row }) => row), now);
+  const first = useFirstDays();
+  const keys = useCardKeys();
+  const { syncedAt, phase } = account.sync.value;
+  const isKnown = people.length > 0 || syncedAt !== null || phase === "offline"; // a new browser has nobody at first
+  const isEmpty = people.length === 0 && isKnown;
+  // Nothing is shown before all is read: what comes later would push away what is there.
+  const isRead = isKnown && dates !== undefined && touches !== undefined && records !== undefined && first.isRead;
   return (
-    <Page title={t("Today")}>
-      <p class="soft">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</p>
+    <Page
+      title={t("Today")}
+      width="wide"
+      heading={
+        <>
+          <span class="soft small hello-day">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</span> <span class="block">{greeting(isEmpty, hourIn(minute, timezone), nameOrder === "EASTERN" ? name : (name ?? "").split(" ")[0]!)}</span>
+        </>
+      }
+    >
       <RemindersOffer />
-      {isEmpty && (
-        <section class="card stack">
-          <h2>{t("Welcome")}</h2>
-          <p>{t("Everyone you know, well remembered. Begin with somebody, or bring your contacts.")}</p>
-          <p class="row">
-            <a class="button main" href={href("/people/new")}>
-              {t("Add the first person")}
-            </a>
-            <a class="button" href={href("/import")}>
-              {t("Import your contacts")}
-            </a>
-          </p>
-        </section>
-      )}
-      {account.sync.value.phase !== "offline" && <ProblemNote problem={problem} onRetry={() => void reload()} />}
-      {todo.length > 0 && (
-        <section class="card stack tight">
-          <h2>{t("To do")}</h2>
-          <ul class="lines">
-            {todo.map(([path, text]) => (
-              <li key={path}>
-                <a href={href(path)}>{text}</a>
-              </li>
-            ))}
-          </ul>
-        </section>
-      )}
-      <section class="card stack tight">
-        <h2>{t("The next seven days")}</h2>
-        {coming.length === 0 && <p class="soft">{t("Nothing is coming up.")}</p>}
-        <ul class="plain-lines">
-          {coming.map((each) => (
-            <li key={each.id} class="row apart">
-              <PersonLink person={each.row}>
-                {[each.title, each.years, daysFromNow(daysBetween(now, each.day)), answerInWords(answers.find(each))].filter(Boolean).join(" · ")}
-              </PersonLink>
-              <AnswerButtons occurrence={each} answers={answers} />
-            </li>
-          ))}
-        </ul>
-      </section>
-      {waiting.length > 0 && (
-        <section class="card stack tight">
-          <h2>{t("Waiting for you")}</h2>
-          <ul class="plain-lines">
-            {waiting.slice(0, MAX_WAITING).map((each) => (
-              <li key={each.id} class="row apart">
-                <PersonLink person={each.row}>{t("due {when}", { when: daysFromNow(daysBetween(now, each.on)) })}</PersonLink>
-                <span class="row">
-                  <AnswerButtons occurrence={each} answers={answers} />
-                  <a class="button" href={href(`/log?person=${each.row.id}`)} aria-label={t("Log a contact with {name}", { name: each.row.name })}>
-                    {t("Log")}
-                  </a>
-                </span>
-              </li>
-            ))}
-          </ul>
-          {waiting.length > MAX_WAITING && <p><a class="row person-link" href={href("/dates")}>{tn("and {count} more", "and {count} more", waiting.length - MAX_WAITING)}</a></p>}
-        </section>
-      )}
+      <div class="two today" {...keys} aria-busy={!isRead}>
+        {isRead && (
+          <>
+            <div class="stack sections">
+              {isEmpty && <p class="soft">{t("Everyone you know, well remembered.")}</p>}
+              <FirstDays {...first} isEmpty={isEmpty} />
+              {isEmpty && <FirstPerson />}
+              {shownCards.map((each) => (
+                <DayCard key={each.id} occurrence={each} person={records.get(each.row.id)} answers={answers} minute={minute} now={now} lives={zones.get(each.row.id)} />
+              ))}
+              {cards.length > MAX_CARDS && <p><a class="button plain" href={href(`/dates?view=list`)}>{t("All {count} of today", { count: cards.length })}</a></p>}
+              {congratulated.map((each) => <DoneCard key={`done ${each.id}`} occurrence={each} />)}
+              {due.length > 0 && <DueList due={shownDue} count={due.length} records={records} answers={answers} now={now} />}
+              {cards.length + congratulated.length + due.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
+              <Lately ids={touches.latest} now={now} />
+            </div>
+            <div class="stack sections">
+              {isEmpty ? <FirstPicture /> : <Week days={week} next={next} now={now} />}
+              {touches.memory && <Memory id={touches.memory} now={now} />}
+              <Decisions />
+            </div>
+          </>
+        )}
+      </div>
     </Page>
   );
 }
 
-// For accounts from before there was this preference: it is off for them until they say otherwise. Asked once.
-function RemindersOffer() {
-  const account = useAccount();
-  const key = `draft ${account.id} reminders offered`; // removed with the drafts when the account leaves this browser
-  const [isAsked, setAsked] = useState(localStorage.getItem(key) !== null);
-  const [problem, setProblem] = useState<Problem | null>(null);
-  if (isAsked || account.settings.value.dateReminderDefault !== "none") return null;
-  const answer = async (isWanted: boolean) => {
-    try {
-      if (isWanted) await connection.ask("PUT", "/api/user/date-reminder-default", { dateReminderDefault: "birthdays" });
-    } catch (error) {
-      return setProblem(problemOf(error));
-    }
-    localStorage.setItem(key, "1");
-    setAsked(true);
-    account.syncer.syncNow();
-  };
-  return (
-    <section class="banner" aria-label={t("Reminders")}>
-      <p>{t("You are not reminded of imported birthdays.")}</p>
-      <p class="row">
-        <button class="main" onClick={() => void answer(true)}>{t("Remind me")}</button>
-        <button onClick={() => void answer(false)}>{t("No")}</button>
-      </p>
-      <ProblemNote problem={problem} />
-    </section>
-  );
+const [MORNING, NOON, EVENING] = [5, 12, 18];
+
+function greeting(isEmpty: boolean, hour: number, name: string): string {
+  if (isEmpty) return name ? t("Welcome, {name}", { name }) : t("Welcome");
+  if (hour >= MORNING && hour < NOON) return name ? t("Good morning, {name}", { name }) : t("Good morning");
+  if (hour >= NOON && hour < EVENING) return name ? t("Good afternoon, {name}", { name }) : t("Good afternoon");
+  return name ? t("Good evening, {name}", { name }) : t("Good evening");
 }
 
-interface Decisions {
-  duplicates: number;
-  imports: number;
-  conflicts: number;
-  suggestions: number;
-}
-
-// What waits for a decision at the service, in one request. Offline it is not shown.
-function useDecisions(): [Remote<Decisions>, () => Promise<void>] {
-  const [found, reload] = useRemote<Decisions>("decisions", async (signal) => {
-    const paths = ["/api/people/duplicates", "/api/carddav/pending-count", "/api/carddav/conflicts", "/api/relationship-suggestions"];
-    const operations = paths.map((path) => ({ method: "GET", path }));
-    const { results } = await connection.ask("POST", "/api/batch", { operations }, { signal });
-    const [duplicates, imports, conflicts, suggestions] = bodiesOf(results);
-    return {
-      duplicates: duplicates["groups"]?.length ?? 0,
-      imports: imports["count"] ?? 0,
-      conflicts: conflicts["conflicts"]?.length ?? 0,
-      suggestions: suggestions["suggestions"]?.length ?? 0,
-    };
-  });
-  return [found.value, reload];
+// "Nothing today. The next is Inês, on Monday."
+function quietDay(next: Occurrence | undefined, now: Day): string {
+  if (!next) return t("Nothing today.");
+  const days = daysBetween(now, next.day);
+  const when = days === 1 ? nearDayInWords(next.day, now) : days < WEEK ? t("on {weekday}", { weekday: nearDayInWords(next.day, now) }) : t("on {day}", { day: nearDayInWords(next.day, now) });
+  return t("Nothing today. The next is {name}, {when}.", { name: next.row.name, when });
 }

@@ -1,0 +1,67 @@
+// What is to decide: changes kept here, and the figures of the service, which it has from its last search. They are kept in
+// this browser, so they are there at once and without a network.
+import { href } from "../../app/router.ts";
+import { connection, useAccount } from "../../app/session.ts";
+import { t, tn } from "../../i18n/index.ts";
+import { useRemote } from "../../store/remote.ts";
+import { Icon, type IconName } from "../../ui/Icon.tsx";
+
+interface Figures {
+  duplicates: number | null; // null before the first search
+  suggestions: number | null;
+  pendingImports: number;
+  conflicts: number;
+}
+
+export function Decisions() {
+  const account = useAccount();
+  const key = `draft ${account.id} figures`; // removed with the drafts when the account leaves this browser
+  const [found, reload] = useRemote<Figures>("figures", async (signal) => {
+    const figures = (await connection.ask("GET", "/api/dashboard/stats", undefined, { signal })) as unknown as Figures;
+    localStorage.setItem(key, JSON.stringify(figures));
+    return figures;
+  });
+  const { data, problem } = found.value;
+  const kept = localStorage.getItem(key);
+  const known: Partial<Figures> = data ?? (kept ? JSON.parse(kept) : {});
+  const isOffline = account.sync.value.phase === "offline";
+  const lines: [path: string, icon: IconName, count: number | null | undefined, say: (count: number) => string][] = [
+    ["/unsent#decisions", "warning", account.refused.value.length + account.conflicts.value.length, (count) => tn("{count} change needs a decision", "{count} changes need a decision", count)],
+    ["/unsent", "cloud", account.pending.value.length, (count) => tn("{count} change not sent", "{count} changes not sent", count)],
+    ["/duplicates", "copy", known.duplicates, (count) => tn("{count} person may be here twice", "{count} people may be here twice", count)],
+    ["/relationships/suggestions", "link", known.suggestions, (count) => tn("{count} tie to confirm", "{count} ties to confirm", count)],
+    ["/carddav", "people", known.pendingImports, (count) => tn("{count} contact of your server to bring in", "{count} contacts of your server to bring in", count)],
+    ["/carddav/conflicts", "swap", known.conflicts, (count) => tn("{count} difference with your server", "{count} differences with your server", count)],
+  ];
+  const shown = lines.filter(([, , count]) => count);
+  const isUnread = problem !== null && !isOffline;
+  if (shown.length === 0 && !isUnread) return null;
+  return (
+    <section class="section" aria-label={t("To decide")}>
+      <header>
+        <h2>{t("To decide")}</h2>
+      </header>
+      {shown.length > 0 && (
+        <ul class="card flush lines">
+          {shown.map(([path, icon, count, say]) => (
+            <li key={path} class="decision">
+              <a href={href(path)}>
+                <span class="tile kind-tie">
+                  <Icon name={icon} size={16} />
+                </span>
+                <span class="grow">{say(count!)}</span>
+                <Icon name="next" size={16} />
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isUnread && (
+        <p class="small soft" role="alert">
+          {problem.text}{" "}
+          <button class="link" onClick={() => void reload()}>{t("Try again")}</button>
+        </p>
+      )}
+    </section>
+  );
+}
