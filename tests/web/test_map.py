@@ -128,7 +128,7 @@ def test_group_is_the_address(web: Web, people: dict[str, Person], elsewhere: Cl
     group = elsewhere.ok("POST", "/api/groups", {"name": "Engines"}, status=201)["group"]["id"]
     elsewhere.ok("PUT", f"/api/people/{people['Cid'].pk}", {"groupIds": [group]})
     page = open_map(web)
-    page.get_by_label("Group").select_option(label="Engines")
+    page.get_by_label("Group", exact=True).select_option(label="Engines")
     expect(page.locator(".map-marker")).to_have_count(1)
     assert f"group={group}" in page.url
 

@@ -350,9 +350,9 @@ function Row({ row, selection, shown, next, cellOf }: RowProps) {
 function Ways({ row }: { row: PersonRow }) {
   const tel = row.phone ? telUrl(row.phone) : null;
   const ways = [
-    tel && { icon: "phone" as const, url: tel, label: t("Call {name}: {value}", { name: row.name, value: row.phone! }) },
-    tel && { icon: "message" as const, url: tel.replace("tel:", "sms:"), label: t("Write {name} a message: {value}", { name: row.name, value: row.phone! }) },
-    row.email && { icon: "mail" as const, url: mailUrl(row.email), label: t("Write {name} an e-mail: {value}", { name: row.name, value: row.email }) },
+    tel && { icon: "phone" as const, url: tel, label: t("Call {name}", { name: row.name }) },
+    tel && { icon: "message" as const, url: tel.replace("tel:", "sms:"), label: t("Write {name} a message", { name: row.name }) },
+    row.email && { icon: "mail" as const, url: mailUrl(row.email), label: t("Write {name} an e-mail", { name: row.name }) },
   ].filter((way) => way !== null && way !== "");
   return (
     <span role="gridcell" class="people-ways">
