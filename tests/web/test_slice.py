@@ -238,7 +238,7 @@ def test_date_and_relationship_are_added_on_the_page(web: Web, alice: User) -> N
     page.get_by_label("Ada is").select_option(label="Parent")
     expect(page.get_by_text("Ada is Parent of Ben. Ben is Child of Ada.")).to_be_visible()
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("link", name="Ben")).to_be_visible()
+    expect(page.get_by_role("region", name="Relationships").get_by_role("link", name="Ben")).to_be_visible()
     web.eventually(page, lambda: Relationship.unscoped.count() == 2)
 
 

@@ -44,7 +44,7 @@ export function Decisions() {
       {shown.length > 0 && (
         <ul class="card flush lines">
           {shown.map(([path, icon, count, say]) => (
-            <li key={path} class="decision">
+            <li key={path} class="to-decide">
               <a href={href(path)}>
                 <span class="tile kind-tie">
                   <Icon name={icon} size={16} />

@@ -25,7 +25,7 @@ export function Week({ days, next, now }: { days: Occurrence[]; next: Occurrence
           return (
             <li key={day}>
               <a
-                class={`week-day ${found.length ? "has" : ""} ${index === 0 ? "now" : ""}`}
+                class={`week-day ${found.length ? "has" : ""} ${index === 0 ? "today" : ""}`}
                 href={href(`/dates?month=${day.slice(0, 7)}&day=${day}`)}
                 aria-current={index === 0 ? "date" : undefined}
               >
@@ -40,7 +40,7 @@ export function Week({ days, next, now }: { days: Occurrence[]; next: Occurrence
         })}
       </ol>
       {next.length > 0 && (
-        <ul class="card rows">
+        <ul class="card start-rows">
           {next.map((each) => (
             <li key={each.id}>
               <a class="date-row" href={href(`/people/${each.row.id}`)}>
