@@ -3,12 +3,15 @@ import { useEffect, useRef } from "preact/hooks";
 import { formatNumber, t, tn } from "../i18n/index.ts";
 import { announce } from "../ui/announce.ts";
 import { href } from "./router.ts";
+import { isUnreachable } from "./reach.ts";
 import { state, useAccount, wasRemoved } from "./session.ts";
 import { loadNewVersion, newVersion } from "./version.ts";
+import { Waiting } from "./Waiting.tsx";
 
 export function Banners() {
   const { sync, pending, refused, conflicts } = useAccount();
-  const { phase, progress } = sync.value;
+  const { progress } = sync.value;
+  const phase = isUnreachable.value ? "offline" : sync.value.phase;
   const unsent = pending.value.length;
   const before = useRef(phase);
   useEffect(() => {
@@ -23,6 +26,7 @@ export function Banners() {
   const problems = refused.value.length + conflicts.value.length;
   return (
     <div class="banners no-print">
+      <Waiting />
       {newVersion.value && (
         <div class="banner">
           <span>{t("A new version is here.")}</span>
@@ -38,7 +42,7 @@ export function Banners() {
       {phase === "offline" && (
         <div class="banner warning">
           <span>
-            {t("Offline.")}{" "}
+            {isUnreachable.value && navigator.onLine ? t("The server does not answer.") : t("Offline.")}{" "}
             {unsent > 0
               ? tn("{count} change is saved here and not sent yet.", "{count} changes are saved here and not sent yet.", unsent)
               : t("What you change is saved here.")}

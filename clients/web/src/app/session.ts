@@ -6,6 +6,7 @@ import { Connection, Copies, type EndReason, endReason, OtherAccountError, Sessi
 import { preferredLanguage, setLanguage, t } from "../i18n/index.ts";
 import { Account } from "../store/account.ts";
 import { toast } from "../ui/toast.tsx";
+import { isUnreachable, sendInBackground, sendWhileWaiting } from "./reach.ts";
 import { navigate } from "./router.ts";
 
 const REMEMBERED = "contacts account"; // the account that this browser was last signed in to
@@ -31,7 +32,8 @@ export const wasRemoved = signal(false);
 // Why a sign-in through the provider has led back: it is in the address, which may change before it is shown.
 export const refusal = signal(new URLSearchParams(location.search).get("refused"));
 export const copies = new Copies("contacts of ");
-export const connection = new Connection("", new Session(() => void compare()));
+export const connection = new Connection("", new Session(() => void compare()), sendWhileWaiting);
+const background = new Connection("", new Session(() => void compare()), sendInBackground);
 // Tries once, and watches for nothing: to ask who is signed in, and to sign out.
 const once = new Connection("", new Session(), (request) => fetch(request));
 
@@ -154,7 +156,7 @@ async function openAccount(id: string): Promise<void> {
   if (former !== null && former !== id) await forgetShared();
   const store = await copies.open(id, () => onClosed());
   wasRemoved.value = localStorage.getItem(FILLED) === id && (await store.get("facts", "account")) === undefined;
-  const opened = new Account(id, copies.storeName(id), store, connection);
+  const opened = new Account(id, copies.storeName(id), store, background);
   await opened.open();
   localStorage.setItem(REMEMBERED, id);
   ended.value = null;
@@ -165,7 +167,14 @@ async function openAccount(id: string): Promise<void> {
     if (syncedAt) localStorage.setItem(FILLED, id);
     if (error instanceof OtherAccountError) void compare();
   });
-  opened.onClose = stop;
+  // The sync goes on asking until the service answers again.
+  const stopProbe = effect(() => {
+    if (isUnreachable.value && opened.sync.peek().phase === "idle") opened.syncer.syncNow();
+  });
+  opened.onClose = () => {
+    stop();
+    stopProbe();
+  };
   void navigator.storage?.persist?.();
 }
 

@@ -1,8 +1,9 @@
 // What is not in the copy and is asked for: sessions, trash, imports ... Read when a view opens, again when it says so, and when
 // there is a network again after a failure.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
 import { RefusedError } from "contacts-client";
+import { isUnreachable } from "../app/reach.ts";
 import { type Problem, problemOf } from "../ui/problems.ts";
 
 export interface Remote<V> {
@@ -29,7 +30,14 @@ export function useRemote<V>(name: string, read: (signal: AbortSignal) => Promis
     void reload();
     const readAgain = () => value.peek().problem && void reload();
     addEventListener("online", readAgain);
+    // A refused connection is said at once, while the request is still repeated.
+    const stop = effect(() => {
+      const { data, problem } = value.peek();
+      if (!isUnreachable.value) readAgain();
+      else if (!data && !problem) value.value = { data, problem: problemOf(null) };
+    });
     return () => {
+      stop();
       removeEventListener("online", readAgain);
       controller.abort();
     };

@@ -1,6 +1,7 @@
 // The frame of the pages before a sign-in: a picture on wide screens, and a form whose first field has the focus.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { Waiting } from "../../app/Waiting.tsx";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/Page.tsx";
 import "./account.css";
@@ -12,6 +13,7 @@ export function Gate({ title, children }: { title: string; children: ComponentCh
   }, []);
   return (
     <div class="gate">
+      <Waiting />
       <div class="gate-art" aria-hidden="true">
         <p class="gate-claim">{t("Everyone you know, well remembered")}</p>
         <img src="/app/people.svg" alt="" width="500" height="430" />
