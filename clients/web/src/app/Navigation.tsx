@@ -171,7 +171,7 @@ function Groups() {
   return (
     <>
       <div class="nav-heading">
-        <a class="plain-heading soft" href={href("/groups")}>{t("Groups")}</a>
+        <a class="soft" href={href("/groups")}>{t("Groups")}</a>
         <a class="button plain icon" href={href("/groups?new")} aria-label={t("Add a group")} title={t("Add a group")}>
           <Icon name="add" size={18} />
         </a>

@@ -40,7 +40,7 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
   };
   return (
     <div class="selection-bar no-print" role="group" aria-label={t("With those selected")}>
-      <strong class="grow">{tn("{count} selected", "{count} selected", ids.length)}</strong>
+      <strong>{tn("{count} selected", "{count} selected", ids.length)}</strong>
       {ids.length < shown.length && (
         <button class="plain" onClick={() => selection.selectAll(shown)}>
           {t("Select all")}
