@@ -50,6 +50,7 @@ PATHS = {
     "letters": "/letters",
     "notifications": "/notifications",
     "carddav": "/carddav",
+    "import": "/import",
     "trash": "/trash",
     "unsent": "/unsent",
     "account": "/account",

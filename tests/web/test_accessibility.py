@@ -7,10 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from people.models import Group, Person
+from people.models import ContactImport, Group, Person
 from tests.builders import make_person
 from tests.client import client_of
 from tests.npm import WEB
+from tests.people.importing.uploads import import_vcards, vcard
 from tests.web.conftest import Web
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -34,6 +35,7 @@ PATHS = [
     "/groups",
     "/groups/{group}",
     "/import",
+    "/import/{import}",
     "/letters",
     "/log",
     "/map",
@@ -68,6 +70,7 @@ def ada(alice: User) -> Person:
     ada, ben = make_person(alice, name="Ada"), make_person(alice, name="Ben")
     api = client_of(alice)
     group = api.ok("POST", "/api/groups", {"name": "Engines"}, status=201)["group"]["id"]
+    import_vcards(api, vcard("FN:Cleo", "BDAY:31.02.1990"))
     types = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
     body = {
         "surname": "Lovelace-with-a-very-long-double-surname-without-any-space",
@@ -90,7 +93,8 @@ def ada(alice: User) -> Person:
 
 
 def address_of(path: str, ada: Person) -> str:
-    return path.format(person=ada.pk, group=Group.unscoped.get().pk)
+    values = {"person": ada.pk, "group": Group.unscoped.get().pk, "import": ContactImport.unscoped.get().pk}
+    return path.format(**values)
 
 
 def violations(page: Page, rules: Any = RULES) -> list[Any]:

@@ -2,7 +2,7 @@
 import type { Connection } from "./connection.ts";
 import { OtherAccountError, requireSuccess } from "./errors.ts";
 import { type LocalData, putRecord } from "./localData.ts";
-import type { Change, Fields } from "./store.ts";
+import type { Change, Fields, Rows } from "./store.ts";
 
 const PAGE_SIZE = 1000;
 
@@ -90,7 +90,7 @@ export class FeedReader {
   }
 
   // Returns undefined if the cursor has expired.
-  async #fetchPage(feed: Feed, cursor: string | number | undefined, { signal }: ReadOptions): Promise<Page | undefined> {
+  async #fetchPage(feed: Feed, cursor: Rows["facts"] | undefined, { signal }: ReadOptions): Promise<Page | undefined> {
     const query = new URLSearchParams({ limit: String(PAGE_SIZE) });
     if (feed.types) query.set("types", feed.types);
     if (cursor !== undefined) query.set("cursor", String(cursor));

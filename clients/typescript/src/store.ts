@@ -53,7 +53,7 @@ export interface Rows {
   records: RecordRow;
   edits: Edit;
   conflicts: Conflict;
-  facts: string | number;
+  facts: string | number | Blob; // a file that waits to be sent is one
 }
 
 // Inserts or replaces the row with this key; without `row`, removes it. `about` is the key of the record that the row is

@@ -14,6 +14,7 @@ import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./Banners.tsx";
 import { Boxes } from "./Boxes.tsx";
 import { Brand } from "./Brand.tsx";
+import { startDrops } from "./drops.ts";
 import { Navigation } from "./Navigation.tsx";
 import { here, href, match, navigate, place, type Route } from "./router.ts";
 import { LISTS, ROUTES } from "./routes.ts";
@@ -40,6 +41,7 @@ function Frame() {
   // Without a session in this browser nothing of the copy is shown: somebody has signed out, or somebody else sits here.
   const isHidden = state.value === "ended" && ended.value !== "session_expired";
   const isIn = state.value === "in" || (state.value === "ended" && !isHidden);
+  useEffect(() => (isIn ? startDrops() : undefined), [isIn]);
   if (startFailure.value) return <Failed error={startFailure.value} />;
   if (state.value === "starting") return <div class="app" aria-busy="true" />;
   return (

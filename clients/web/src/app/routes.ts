@@ -29,6 +29,7 @@ export const ROUTES: Route[] = [
   { path: "/duplicates/compare", load: () => import("../features/cleanup/ComparePage.tsx") },
   { path: "/trash", load: () => import("../features/cleanup/TrashPage.tsx") },
   { path: "/import", load: () => import("../features/imports/ImportPage.tsx") },
+  { path: "/import/:id", load: () => import("../features/imports/ReceiptPage.tsx") },
   { path: "/notifications", load: () => import("../features/notifications/NotificationsPage.tsx"), pane: "settings" },
   { path: "/carddav", load: () => import("../features/carddav/CardDavPage.tsx"), pane: "settings" },
   { path: "/carddav/conflicts", load: () => import("../features/carddav/CardDavPage.tsx"), pane: "settings" },

@@ -76,7 +76,7 @@ export class Account {
   readonly isFilling = signal(false);
   readonly #firstPage = signal<PersonRow[]>([]);
   onClose: () => void = () => undefined;
-  readonly #store: IndexedDbStore;
+  readonly store: IndexedDbStore;
   #isOpen = true;
   #stopLanguage = () => undefined as unknown;
 
@@ -84,7 +84,7 @@ export class Account {
     this.id = id;
     this.storeName = storeName;
     this.connection = connection;
-    this.#store = store;
+    this.store = store;
     this.copy = new Copy(store, connection);
     this.syncer = new Syncer(this.copy, connection, storeName, (state) => {
       this.sync.value = state;
@@ -130,7 +130,7 @@ export class Account {
     this.onClose();
     this.syncer.stop();
     for (const table of [this.#settings, this.groups, this.templates, this.relationshipTypes, this.#people]) table.close();
-    this.#store.close();
+    this.store.close();
   }
 
   async #readFirstPage(): Promise<void> {

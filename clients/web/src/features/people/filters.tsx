@@ -98,9 +98,12 @@ export function useImported(importId: string | null): Remote<ReadonlySet<string>
     if (!importId) return new Set<string>();
     const known = JSON.parse(localStorage.getItem(LAST_IMPORT) ?? "{}") as { id?: string; people?: string[] };
     const people: string[] = [];
-    const query = { importId, limit: 500, includeDetails: "false" };
     try {
-      for await (const { id } of connection.pages("/api/people", "people", query, { signal })) people.push(id);
+      // Those of several files that came in together have commas between.
+      for (const one of importId.split(",")) {
+        const query = { importId: one, limit: 500, includeDetails: "false" };
+        for await (const { id } of connection.pages("/api/people", "people", query, { signal })) people.push(id);
+      }
     } catch (error) {
       if (error instanceof TypeError && known.id === importId) return new Set(known.people);
       throw error;

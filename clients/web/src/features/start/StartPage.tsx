@@ -9,6 +9,7 @@ import { Page } from "../../ui/Page.tsx";
 import { useAnswers } from "../dates/answers.tsx";
 import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../dates/occurrences.ts";
 import { useTouches } from "../dates/touches.ts";
+import { ImportNews } from "../imports/ImportNews.tsx";
 import { useCardKeys } from "./cards.ts";
 import { hourIn, useMinute, useZones } from "./clock.ts";
 import { DayCard, DoneCard } from "./DayCard.tsx";
@@ -69,6 +70,7 @@ export default function StartPage() {
       }
     >
       <RemindersOffer />
+      <ImportNews />
       <div class="two today" {...keys} aria-busy={!isRead}>
         {isRead && (
           <>
