@@ -13,7 +13,10 @@ from carddav.client.collection import (
     if_match_candidates,
     parse_etag,
 )
-from carddav.client.errors import (
+from carddav.client.shapes import Listing, ListingEntry, WriteOutcome, WriteResult
+from contacts_project.kernel.outbound.session import OutboundResponse
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
@@ -23,12 +26,9 @@ from carddav.client.errors import (
     ServerTimeoutError,
     StatusError,
 )
-from carddav.client.hrefs import MAX_URL_LENGTH, member_path, member_url, resolve_url
-from carddav.client.multistatus import CALENDARSERVER, DAV, Response
-from carddav.client.session import LISTING_SECONDS, READ_SECONDS, is_html, read_error_conditions
-from carddav.client.shapes import Listing, ListingEntry, WriteOutcome, WriteResult
-from contacts_project.kernel.outbound.session import OutboundResponse
-from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.hrefs import MAX_URL_LENGTH, member_path, member_url, resolve_url
+from contacts_project.kernel.webdav.multistatus import CALENDARSERVER, DAV, Response
+from contacts_project.kernel.webdav.session import LISTING_SECONDS, READ_SECONDS, is_html, read_error_conditions
 
 _EMPTY = define_text("empty_listing", "The server lists nothing at all, not even the address book.")
 _TOO_MANY_CARDS = define_text("book_too_large", "The address book lists more than %(limit)s contacts.")

@@ -11,7 +11,12 @@ from itertools import islice
 from threading import Lock
 
 from carddav.client import request_bodies
-from carddav.client.errors import (
+from carddav.client.shapes import Capabilities, FetchResult, FoundBook, Missing, RemoteCard, Unreadable
+from contacts_project.kernel.charsets import decode_card
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound.failures import TooLongError
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
     BookGoneError,
     BookMovedError,
@@ -22,14 +27,9 @@ from carddav.client.errors import (
     StatusError,
     UntrustedHostError,
 )
-from carddav.client.hrefs import href_key, member_path, member_url
-from carddav.client.multistatus import CARD, DAV, Multistatus, Response
-from carddav.client.session import MAX_BODY_BYTES, DavSession, is_html, parse_charset
-from carddav.client.shapes import Capabilities, FetchResult, FoundBook, Missing, RemoteCard, Unreadable
-from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound.failures import TooLongError
-from contacts_project.kernel.texts import define_text
-from people.vcard.charsets import decode_card
+from contacts_project.kernel.webdav.hrefs import href_key, member_path, member_url
+from contacts_project.kernel.webdav.multistatus import CARD, DAV, Multistatus, Response
+from contacts_project.kernel.webdav.session import MAX_BODY_BYTES, DavSession, is_html, parse_charset
 
 _NO_BOOK = define_text("no_book_any_more", "What is at the address of the book is no address book any more.")
 _STATUS = define_text("card_status", "The server answers with status %(status)d.")

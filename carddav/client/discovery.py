@@ -7,7 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from carddav.client import request_bodies
-from carddav.client.errors import (
+from carddav.client.shapes import FoundBook
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
     BookGoneError,
     CardDavError,
@@ -16,12 +19,9 @@ from carddav.client.errors import (
     PolicyError,
     StatusError,
 )
-from carddav.client.hrefs import href_key, normalize_server_url, origin
-from carddav.client.multistatus import CARD, DAV, Response
-from carddav.client.session import DavSession
-from carddav.client.shapes import FoundBook
-from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.hrefs import href_key, normalize_server_url, origin
+from contacts_project.kernel.webdav.multistatus import CARD, DAV, Response
+from contacts_project.kernel.webdav.session import DavSession
 
 _NO_BOOK = define_text("no_book_found", "No address book is found there.")
 

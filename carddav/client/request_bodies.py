@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
-from carddav.client.multistatus import CARD, DAV, Response
-from carddav.client.session import DavSession
 from carddav.client.shapes import Capabilities, FoundBook
+from contacts_project.kernel.webdav.multistatus import CARD, DAV, Response
+from contacts_project.kernel.webdav.session import DavSession
 
 _PROLOG = '<?xml version="1.0" encoding="utf-8"?>\n'
 _XMLNS = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:carddav" xmlns:CS="http://calendarserver.org/ns/"'

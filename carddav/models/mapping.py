@@ -89,8 +89,9 @@ class MappingQuerySet(OwnedQuerySet["Mapping"]):
 class Mapping(OwnedModel):
     """The card of one person.
 
-    `href` is as the server spelled it, `href_key` its form for comparison (carddav.client.hrefs.href_key). While there
-    is no card, `href` is the one under which it was sent, if any, and `href_key` is `new:` and the person's id.
+    `href` is as the server spelled it, `href_key` its form for comparison (`href_key` of kernel.webdav.hrefs).
+    While there is no card, `href` is the one under which it was sent, if any, and `href_key` is `new:` and the
+    person's id.
     `remote_raw` is the card as last fetched, or empty. Two bases detect edits: `base_remote` has the fields of
     `remote_raw`, `base_local` the fields of the person when both sides last agreed. A value that a server drops or re-
     spells is therefore an edit of neither side. `local_rev` is the account's revision at that time.

@@ -12,7 +12,12 @@ from django.utils import timezone
 
 from carddav.client.book import AddressBook
 from carddav.client.discovery import discover
-from carddav.client.errors import (
+from carddav.client.shapes import Capabilities
+from carddav.models import Connection, Pause
+from carddav.sync.context import JobReport, SyncContext
+from contacts_project.kernel.outbound.exchanges import exchanges_of
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import (
     BookGoneError,
     BookMovedError,
     CardDavError,
@@ -20,13 +25,8 @@ from carddav.client.errors import (
     NotCardDavError,
     ServerBusyError,
 )
-from carddav.client.login import Login
-from carddav.client.session import MAX_TURN_WAIT_SECONDS, DavSession, open_session
-from carddav.client.shapes import Capabilities
-from carddav.models import Connection, Pause
-from carddav.sync.context import JobReport, SyncContext
-from contacts_project.kernel.outbound.exchanges import exchanges_of
-from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import MAX_TURN_WAIT_SECONDS, DavSession, open_session
 
 _LOOKING = define_text("progress_looking", "Looking for the address book")
 

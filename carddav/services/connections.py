@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 from accounts.models import User
 from carddav import models
-from carddav.client.hrefs import normalize_server_url
 from carddav.models import Connection
 from carddav.sync.context import SyncContext
 from carddav.sync.lock import LockedError, LockLostError, locked
@@ -21,6 +20,7 @@ from contacts_project.kernel.outbound.policy import Reason
 from contacts_project.kernel.outbound.session import configured_rules
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.hrefs import normalize_server_url
 
 _NO_DOMAIN = define_text(
     "server_without_domain", "This is neither a web address (https://...) nor the name of a domain (example.org)."

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.client.book import AddressBook
-from carddav.client.errors import BookGoneError, CardDavError
 from carddav.client.shapes import RemoteCard, Unreadable
 from carddav.models import Connection, Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
@@ -21,6 +20,7 @@ from carddav.sync.push import push_all
 from carddav.sync.push_plan import people_for_new_cards
 from carddav.sync.run import drop_confirmed_creates, pull, queue_new_cards, retry_unconfirmed_creates, save_sync_token
 from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.webdav.errors import BookGoneError, CardDavError
 
 _BATCH_SIZE = 50
 _CARD_BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)

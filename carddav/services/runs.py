@@ -9,7 +9,6 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client.errors import CardDavError, OverdueError
 from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, RunTrigger
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import get_connection
@@ -21,6 +20,7 @@ from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.webdav.errors import CardDavError, OverdueError
 from people.models.account_counts import StorageLimitError
 
 _CONNECTING = define_text("progress_connecting", "Connecting to the server")

@@ -2,7 +2,14 @@
 
 from accounts.models import User
 from carddav.client.discovery import discover
-from carddav.client.errors import (
+from carddav.client.shapes import FoundBook
+from carddav.services.connections import check_reachable_url
+from contacts_project.kernel.errors import DomainError, FieldError
+from contacts_project.kernel.external_waits import external_wait
+from contacts_project.kernel.outbound.failures import OutboundError
+from contacts_project.kernel.outbound.policy import Reason
+from contacts_project.kernel.rate_limits import RateLimit
+from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
     CardDavError,
     ConnectionRejectedError,
@@ -14,15 +21,8 @@ from carddav.client.errors import (
     ServerTimeoutError,
     TlsError,
 )
-from carddav.client.login import Login
-from carddav.client.session import open_session
-from carddav.client.shapes import FoundBook
-from carddav.services.connections import check_reachable_url
-from contacts_project.kernel.errors import DomainError, FieldError
-from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.outbound.failures import OutboundError
-from contacts_project.kernel.outbound.policy import Reason
-from contacts_project.kernel.rate_limits import RateLimit
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 
 CHECK_SECONDS = 20.0
 #: Retry-After for a busy server that sends none, in seconds.

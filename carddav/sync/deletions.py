@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from carddav.client.hrefs import href_key
 from carddav.client.shapes import Missing, RemoteCard, WriteOutcome
 from carddav.models import (
     Conflict,
@@ -34,6 +33,7 @@ from carddav.sync.plan import (
 )
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.hrefs import href_key
 from people.contents.contact import LocalContact, load_local_contact
 from people.contents.fields import remote_fields
 from people.services.people import delete_people

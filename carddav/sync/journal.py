@@ -6,13 +6,13 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from carddav.client.collection import same_etag
-from carddav.client.hrefs import href_key
 from carddav.client.shapes import Missing, RemoteCard, Unreadable
 from carddav.models import ConflictKind, JournalEntry, JournalOp, JournalState, Mapping, PendingImport, Todo, Tombstone
 from carddav.sync.contacts import load_mapping, load_open_conflict, merge_contact, merge_or_report
 from carddav.sync.context import CARD_PROBLEM, SyncContext
 from carddav.sync.rebase import is_write_applied, rebase_after_other_writes, rebase_after_write
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.hrefs import href_key
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
 from people.contents.merge import Sides
 from people.vcard import VCardError, read_card, read_resource

@@ -11,8 +11,6 @@ from itertools import islice
 from uuid import UUID, uuid4
 
 from carddav.client.book import locks_whole_book
-from carddav.client.errors import CardDavError
-from carddav.client.hrefs import href_key
 from carddav.client.shapes import WriteOutcome, WriteResult
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import hash_text
@@ -24,6 +22,8 @@ from carddav.sync.replies import PushState, handle_reply, hold_back
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import CardDavError
+from contacts_project.kernel.webdav.hrefs import href_key
 from people.contents.contact import LocalContact, load_local_contact
 from people.photos.files import read_photo
 from people.photos.names import photo_hash

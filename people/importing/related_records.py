@@ -16,6 +16,7 @@ from django.db import DatabaseError
 from django.utils import translation
 
 from accounts.models import User
+from contacts_project.kernel.charsets import join_surrogates, remove_controls
 from contacts_project.kernel.ownership.account_lock import BatchWriter, StoppedError, account_write
 from contacts_project.kernel.text_forms import nfc
 from contacts_project.kernel.texts import Text, define_text
@@ -27,7 +28,6 @@ from people.lookup import index_interactions
 from people.models import Interaction, Participation, Person
 from people.services.last_contact import set_counts_at, update_last_contacts
 from people.services.person_writer import PersonWriter
-from people.vcard.charsets import join_surrogates, remove_controls
 from people.vocabularies import InteractionKind, RecordKind
 
 _TYPES = define_text("noun_relationship_types", "relationship types")

@@ -3,8 +3,8 @@
 See docs/vcard.md.
 """
 
+from contacts_project.kernel.charsets import decode_card
 from people.vcard.card import UNKNOWN_YEAR, Card, CardDate, CardLine, CardResult, Entry, VCardError
-from people.vcard.charsets import decode_card
 from people.vcard.content_lines import ContentLine, fold, parse_line, parse_lines
 from people.vcard.files import read_cards, read_resource, split_cards
 from people.vcard.line_merge import without_photo

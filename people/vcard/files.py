@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from contacts_project.kernel.charsets import decode_or_guess, join_surrogates
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard.card import Card, CardResult, VCardError
-from people.vcard.charsets import decode_or_guess, join_surrogates
 from people.vcard.content_lines import parse_line
 from people.vcard.parser import CHARSET_GUESSED, read_card
 

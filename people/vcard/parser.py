@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from contacts_project.kernel.charsets import has_controls, remove_controls
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
 from people.vcard import values
@@ -21,7 +22,6 @@ from people.vcard.card import (
     CardLine,
     VCardError,
 )
-from people.vcard.charsets import has_controls, remove_controls
 from people.vcard.content_lines import ContentLine, parse_lines
 from people.vcard.full_name import names_of, says_only_name
 from people.vcard.limits import CONTROLS_REMOVED, MAX_CATEGORIES, MAX_ENTRIES, MAX_UID, TEXT_LIMITS, CardLimits, Remarks

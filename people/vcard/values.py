@@ -8,9 +8,9 @@ import re
 from datetime import date
 from urllib.parse import unquote_to_bytes
 
+from contacts_project.kernel.charsets import decode_value, is_guess, join_surrogates, remove_controls
 from contacts_project.kernel.text_forms import nfc
 from people.vcard.card import UNKNOWN_YEAR
-from people.vcard.charsets import decode_value, is_guess, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)

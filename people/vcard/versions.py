@@ -6,10 +6,10 @@ differences.
 
 import re
 
+from contacts_project.kernel.charsets import remove_controls
 from contacts_project.kernel.text_forms import nfc
 from people import field_table
 from people.vcard import values
-from people.vcard.charsets import remove_controls
 from people.vcard.content_lines import ContentLine, Params
 
 VERSIONS = ("4.0", "3.0")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.login import Login
-from carddav.client.session import DavSession, open_session
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import DavSession, open_session
 from tests.carddav.proxy import Proxy, fault_proxy
 from tests.carddav.servers import PASSWORD, DavServer, radicale, running_servers, xandikos
 from tests.loopback import allow_loopback

@@ -12,9 +12,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav import tasks
-from carddav.client.errors import OverdueError, ServerTimeoutError
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.models import Connection, Run, RunState, RunTrigger
 from carddav.services import runs, schedule
 from carddav.sync.context import SyncContext, Tally
@@ -23,6 +20,9 @@ from contacts_project.kernel.outbound.exchanges import EXCHANGES, MAX_EXCHANGES,
 from contacts_project.kernel.outbound.session import Rules
 from contacts_project.kernel.outbound.sockets import MIN_BYTES, PACE_SECONDS, Pace
 from contacts_project.kernel.pending_messages import LOST_AFTER, PendingMessage
+from contacts_project.kernel.webdav.errors import OverdueError, ServerTimeoutError
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from contacts_project.processes.queue_pool import THREADS, QueueExecutor
 from tests.builders import make_person, make_user
 from tests.carddav.builders import make_connection
@@ -130,7 +130,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = time.monotonic()
-        monkeypatch.setattr("carddav.client.session.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("contacts_project.kernel.webdav.session.time.monotonic", lambda: self.now)
 
 
 def list_with(receiver: Recorder, work: Callable[[Any], None], **options: Any) -> None:

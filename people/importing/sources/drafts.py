@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from contacts_project.kernel.charsets import has_controls, join_surrogates, remove_controls
 from contacts_project.kernel.text_forms import case_key, nfc
 from contacts_project.kernel.texts import Text, define_text
 from people import field_table
@@ -12,7 +13,6 @@ from people.field_table import MAX_ENTRIES, OTHER
 from people.importing.sources.days import DayReader
 from people.vcard import Card, CardDate, CardLine, CardResult
 from people.vcard.card import LIST_FIELDS
-from people.vcard.charsets import has_controls, join_surrogates, remove_controls
 from people.vcard.content_lines import ContentLine
 from people.vcard.full_name import names_of, says_only_name
 from people.vcard.labels import write_label

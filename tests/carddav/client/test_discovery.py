@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from carddav.client.discovery import Service, discover, find_services
-from carddav.client.errors import BookGoneError, DnsError, LoginRefusedError, NotCardDavError
-from carddav.client.login import Login
-from carddav.client.session import DavSession, open_session
+from contacts_project.kernel.webdav.errors import BookGoneError, DnsError, LoginRefusedError, NotCardDavError
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import DavSession, open_session
 from tests.carddav.conftest import USER, FakeBook
 from tests.carddav.faults import at, fail, method, redirect, sign_in_page
 from tests.carddav.proxy import Fault, Proxy, fault_proxy

@@ -7,11 +7,11 @@ import pytest
 
 from carddav.client.book import AddressBook
 from carddav.client.discovery import discover
-from carddav.client.errors import CardDavError, MalformedResponseError, NotCardDavError
-from carddav.client.login import Login
-from carddav.client.multistatus import Multistatus
-from carddav.client.session import open_session
 from carddav.client.shapes import WriteOutcome
+from contacts_project.kernel.webdav.errors import CardDavError, MalformedResponseError, NotCardDavError
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.multistatus import Multistatus
+from contacts_project.kernel.webdav.session import open_session
 from tests.carddav.conftest import FakeBook, card
 from tests.carddav.faults import digest_only, fail, method
 from tests.carddav.proxy import Fault, Reply, Request, fault_proxy

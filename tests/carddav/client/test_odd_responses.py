@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from carddav.client.collection import MAX_HREFS
-from carddav.client.errors import AccessDeniedError, BookGoneError
-from carddav.client.multistatus import CARD, Multistatus
 from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable, WriteOutcome
+from contacts_project.kernel.webdav.errors import AccessDeniedError, BookGoneError
+from contacts_project.kernel.webdav.multistatus import CARD, Multistatus
 from tests.carddav.client.test_discovery import (
     BOOK,
     BOOK_TYPE,
@@ -98,7 +98,7 @@ def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: p
         cards = [response_with_card(href, card("1", "A" * 1000)) for href in requested_hrefs(request)]
         return Reply(207, {}, f"<multistatus {CARDDAV}>{''.join(cards)}</multistatus>".encode())
 
-    monkeypatch.setattr("carddav.client.session.MAX_BODY_BYTES", 20_000)
+    monkeypatch.setattr("contacts_project.kernel.webdav.session.MAX_BODY_BYTES", 20_000)
     fake.proxy.add(Fault(before=answer, when=method("REPORT")))
     hrefs = [f"{number}.vcf" for number in range(2 * MAX_HREFS)]
     assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, RemoteCard)} == set(hrefs)

@@ -12,11 +12,11 @@ from django.utils import timezone
 from accounts.models import User
 from carddav.client.book import AddressBook
 from carddav.client.discovery import discover
-from carddav.client.errors import BookMovedError
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.models import Connection
 from carddav.services import runs
+from contacts_project.kernel.webdav.errors import BookMovedError
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from tests.builders import make_person
 from tests.carddav.builders import make_connection
 from tests.carddav.client.test_discovery import BOOK, HOME, PRINCIPAL, multistatus

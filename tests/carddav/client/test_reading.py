@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.errors import (
+from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable
+from contacts_project.kernel.external_waits import release_thread
+from contacts_project.kernel.webdav.errors import (
     BookGoneError,
     BookMovedError,
     MalformedResponseError,
     NotCardDavError,
     ServerTimeoutError,
 )
-from carddav.client.login import Login
-from carddav.client.session import open_session
-from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable
-from contacts_project.kernel.external_waits import release_thread
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (
     at,
@@ -306,7 +306,7 @@ def test_first_listing_has_a_longer_timeout(
     real.put("1.vcf", card())
     if not has_sync:
         real.book.caps = replace(real.book.caps, reports=("addressbook-multiget",))
-    monkeypatch.setattr("carddav.client.session.READ_SECONDS", 0.5)
+    monkeypatch.setattr("contacts_project.kernel.webdav.session.READ_SECONDS", 0.5)
     monkeypatch.setattr("carddav.client.book.READ_SECONDS", 0.5)
     with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
         book = AddressBook(session, real.book.url, real.book.caps)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.errors import (
+from carddav.client.shapes import Missing
+from contacts_project.kernel.webdav.errors import (
     BookGoneError,
     ConnectionRejectedError,
     DnsError,
@@ -17,9 +18,8 @@ from carddav.client.errors import (
     ServerTimeoutError,
     TlsError,
 )
-from carddav.client.login import Login
-from carddav.client.session import open_session
-from carddav.client.shapes import Missing
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from tests.carddav.conftest import USER, FakeBook, RealBook
 from tests.carddav.faults import at, digest_only, fail, hang, redirect
 from tests.carddav.proxy import Proxy

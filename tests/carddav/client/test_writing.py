@@ -3,10 +3,10 @@
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.errors import ConnectionRejectedError, ServerBusyError
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.client.shapes import WriteOutcome
+from contacts_project.kernel.webdav.errors import ConnectionRejectedError, ServerBusyError
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import at, fail, ignore_conditions, lose_reply, method, refuse, rename_on_create, sign_in_page
 from tests.carddav.proxy import Fault, Proxy, Reply, Request

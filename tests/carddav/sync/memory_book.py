@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from carddav.client.book import AddressBook
 from carddav.client.collection import same_etag
-from carddav.client.errors import BookGoneError, ConnectionBrokenError
-from carddav.client.hrefs import href_key
 from carddav.client.shapes import (
     Capabilities,
     FetchResult,
@@ -20,6 +18,8 @@ from carddav.client.shapes import (
     WriteResult,
 )
 from contacts_project.kernel.texts import Text
+from contacts_project.kernel.webdav.errors import BookGoneError, ConnectionBrokenError
+from contacts_project.kernel.webdav.hrefs import href_key
 
 BOOK_URL = "http://127.0.0.1:1/ada/book/"
 

@@ -6,10 +6,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.client.book import AddressBook
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.models import Mapping, Run
 from carddav.services import runs
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from people.models import Person
 from tests.carddav.builders import make_connection
 from tests.carddav.conftest import USER, card

@@ -16,7 +16,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.api.sync import progress
-from carddav.client.errors import LoginRefusedError
 from carddav.client.shapes import WriteOutcome
 from carddav.models import Connection, JournalEntry, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
@@ -26,6 +25,7 @@ from carddav.services.runs import start_run
 from carddav.sync import pictures
 from carddav.sync.lock import LockedError, LockLostError, locked
 from carddav.sync.pictures import CardPicture
+from contacts_project.kernel.webdav.errors import LoginRefusedError
 from notifications.models import Delivery
 from people.contents.fields import photo_token
 from people.models import Group, Membership, Person

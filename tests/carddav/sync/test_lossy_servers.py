@@ -7,11 +7,11 @@ from urllib.parse import quote
 import pytest
 
 from carddav.client.discovery import discover
-from carddav.client.hrefs import href_key
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.models import Conflict, Mapping
 from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.webdav.hrefs import href_key
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from people.contents.contact import load_local_contacts
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.models import ImportantDate, Person

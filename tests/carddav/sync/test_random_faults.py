@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from carddav.client.book import AddressBook
-from carddav.client.login import Login
-from carddav.client.session import open_session
 from carddav.models import Conflict, Mapping
+from contacts_project.kernel.webdav.login import Login
+from contacts_project.kernel.webdav.session import open_session
 from people.contents.contact import load_local_contacts
 from people.models import Person
 from people.vcard import read_card

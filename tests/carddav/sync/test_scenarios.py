@@ -10,10 +10,10 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client.errors import BookGoneError, LoginRefusedError, ServerBusyError
 from carddav.client.shapes import WriteOutcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from carddav.sync import run
+from contacts_project.kernel.webdav.errors import BookGoneError, LoginRefusedError, ServerBusyError
 from people.models import AwaitedMember, Group, Membership, Person
 from people.photos.names import photo_hash
 from tests.carddav.sync.memory_book import Killed

@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from carddav.client.errors import MalformedResponseError
-from people.vcard.charsets import allowed_charset, decode_value
+from contacts_project.kernel.charsets import allowed_charset, decode_value
+from contacts_project.kernel.webdav.errors import MalformedResponseError
 
 DAV, CARD, CALENDARSERVER = "{DAV:}", "{urn:ietf:params:xml:ns:carddav}", "{http://calendarserver.org/ns/}"
 _STATUS = re.compile(r"HTTP/[0-9.]+\s+([0-9]{3})|\s*([0-9]{3})\b")

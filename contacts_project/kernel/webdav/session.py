@@ -1,4 +1,4 @@
-"""HTTP requests to one CardDAV server: login, redirects, and retries while the server is busy."""
+"""HTTP requests to one WebDAV server: login, redirects, and retries while the server is busy."""
 
 import datetime as dt
 import random
@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from typing import NoReturn
 from uuid import UUID
 
-from carddav.client.errors import (
+from contacts_project.kernel.charsets import allowed_charset
+from contacts_project.kernel.outbound.exchanges import AccountBusyError, ExchangeRules
+from contacts_project.kernel.outbound.failures import OutboundError, parse_retry_after
+from contacts_project.kernel.outbound.policy import Schemes
+from contacts_project.kernel.outbound.session import OutboundResponse, OutboundSession, outbound_session
+from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import (
     MAX_RETRY_AFTER_SECONDS,
     AccessDeniedError,
     ConnectionBrokenError,
@@ -24,15 +30,9 @@ from carddav.client.errors import (
     UntrustedHostError,
     convert_outbound_error,
 )
-from carddav.client.hrefs import normalize_server_url, origin, resolve_url, same_origin_url
-from carddav.client.login import Authenticator, Login
-from carddav.client.multistatus import Multistatus, error_conditions
-from contacts_project.kernel.outbound.exchanges import AccountBusyError, ExchangeRules
-from contacts_project.kernel.outbound.failures import OutboundError, parse_retry_after
-from contacts_project.kernel.outbound.policy import Schemes
-from contacts_project.kernel.outbound.session import OutboundResponse, OutboundSession, outbound_session
-from contacts_project.kernel.texts import define_text
-from people.vcard.charsets import allowed_charset
+from contacts_project.kernel.webdav.hrefs import normalize_server_url, origin, resolve_url, same_origin_url
+from contacts_project.kernel.webdav.login import Authenticator, Login
+from contacts_project.kernel.webdav.multistatus import Multistatus, error_conditions
 
 _CIRCLES = define_text("redirect_loop", "The server sends requests round in circles.")
 _HTML = define_text("html_page", "The server answers with a page for a browser, not as a CardDAV server.")

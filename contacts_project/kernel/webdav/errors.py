@@ -1,4 +1,4 @@
-"""Errors of the CardDAV client, each with the API's code and a message for the user."""
+"""Errors of a WebDAV client, each with the API's code and a message for the user."""
 
 from typing import ClassVar
 

@@ -4,8 +4,8 @@ import hashlib
 import re
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from carddav.client.errors import NotCardDavError
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.errors import NotCardDavError
 
 _TOO_LONG = define_text("href_too_long", "The server names an address that is too long.")
 _NO_URL = define_text("href_not_a_url", "The server names an address that is no URL.")
