@@ -2,6 +2,7 @@
 // was typed is a draft until then, but for the password.
 import type { components } from "contacts-client";
 import { useState } from "preact/hooks";
+import { place } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
@@ -22,7 +23,7 @@ interface Props {
 
 export function ConnectionForm({ link, onDone, onClose }: Props) {
   const { id: accountId } = useAccount();
-  const form = useForm(connectionKey(accountId, link), () => ({ serverUrl: link?.serverUrl ?? "", username: link?.username ?? "" }));
+  const form = useForm(connectionKey(accountId, link), () => ({ serverUrl: link?.serverUrl ?? place.value.query.get("server") ?? "", username: link?.username ?? "" }));
   const [password, setPassword] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
