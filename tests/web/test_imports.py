@@ -255,6 +255,60 @@ def test_without_a_network_the_file_waits_in_this_browser(web: Web) -> None:
     expect(page.get_by_role("region", name="Files that wait")).to_have_count(0)
 
 
+def test_a_file_that_waits_goes_with_the_sign_out(web: Web) -> None:
+    context = web.context()
+    page = web.open("/import", context)
+    web.synced(page)
+    web.chromium.complaints.expected.extend(["ERR_INTERNET_DISCONNECTED", "status of 401"])
+    context.set_offline(True)
+    choose(page, file("phone.vcf", CARDS))
+    expect(page.get_by_text("The file is kept in this browser until there is one.")).to_be_visible()
+    context.set_offline(False)
+    page.goto("/app/account")
+    page.get_by_role("button", name="Sign out").last.click()
+    page.get_by_role("dialog").get_by_role("button", name="Sign out").last.click()
+    expect(page).to_have_url(f"{web.base}/app/sign-in")
+    assert page.evaluate("indexedDB.databases()") == []
+
+
+def test_a_table_that_is_pasted_on_any_page_comes_in(web: Web) -> None:
+    page = web.open("/dates")
+    page.evaluate(PASTE, "Monday\tTuesday\n1\t2")
+    page.evaluate(PASTE, "Name\tPhone\nAda\t+44 20 7946 0000")
+    bring_in(page, "Bring in 1 person")
+    expect(page.get_by_role("heading", name="1 person came in")).to_be_visible()
+    assert people().get().name == "Ada"
+
+
+def test_a_file_that_is_too_large_is_said_in_words(web: Web, settings: Any) -> None:
+    settings.MAX_VCARD_BYTES = 100
+    web.chromium.complaints.expected.append("status of 413")
+    page = web.open("/import")
+    choose(page, file("phone.vcf", CARDS))
+    expect(page.get_by_text("phone.vcf is too large. Save it without photos, or in several files.")).to_be_visible()
+
+
+def test_how_a_table_is_written_is_asked_where_it_cannot_be_seen(web: Web) -> None:
+    page = web.open("/import")
+    choose(page, file("people.csv", "name,surname\n\u0130brahim,Ta\u015f\n".encode("cp1254")))
+    page.get_by_label("How its letters are written").select_option(label="ğ ı ş (Windows-1254)")
+    expect(page.get_by_text("\u0130brahim Ta\u015f")).to_be_visible()
+
+
+def test_the_address_of_a_server_is_filled_in(web: Web) -> None:
+    page = web.open("/import")
+    page.get_by_role("button", name="iCloud").click()
+    page.get_by_role("link", name="Address book on a server").click()
+    expect(page.get_by_label("Address of the server")).to_have_value("https://contacts.icloud.com")
+
+
+def test_the_export_of_an_account_has_its_own_page(web: Web) -> None:
+    page = web.open("/import")
+    choose(page, file("account.json", '{"format": "contact-network", "version": 1}'))
+    page.get_by_role("link", name="Your data").last.click()
+    expect(page).to_have_url(f"{web.base}/app/account/data")
+
+
 def test_how_far_it_is_may_be_left_and_today_tells_the_end(web: Web) -> None:
     context = web.context()
     held: list[Route] = []
