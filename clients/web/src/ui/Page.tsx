@@ -10,7 +10,7 @@ interface Props {
   children: ComponentChildren;
   actions?: ComponentChildren;
   back?: string; // the path to which "Back" leads if there is no page before
-  width?: "narrow" | "form" | "list" | "wide";
+  width?: "narrow" | "form" | "list" | "wide" | "bleed"; // the last one to the edges: styles/bleed.css
   // The heading's content if it is more than the title.
   heading?: ComponentChildren;
   // It stands as a list beside another page, which has the heading, the title and the focus.

@@ -110,8 +110,8 @@ function Choices({ one, other, onJoined, onTwo, onLater, onUndone }: Answers & {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <div class="decision" ref={body}>
-      <div class="decision-body stack">
+    <div ref={body}>
+      <div class="stack">
         {isOffline && <p class="banner warning">{t("Without a network two people cannot be joined. What is here can be looked at.")}</p>}
         {isUnsent && !isOffline && <p class="banner warning">{t("A change of theirs is not sent yet. They can be joined when it is.")}</p>}
         <ProblemNote problem={problem} />

@@ -1,27 +1,30 @@
 // The network as a picture, and the same as a list: of everybody, or of one person.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { href, navigate, place, setQuery } from "../../app/router.ts";
+import { href, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatList, t, tn } from "../../i18n/index.ts";
 import { useAll, useRecord } from "../../store/records.ts";
 import { type PersonRow, search } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
-import { Avatar } from "../../ui/Avatar.tsx";
 import { Check, Field, SelectField } from "../../ui/Field.tsx";
+import { nearestHue } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
 import { PersonGone } from "../person/PersonGone.tsx";
-import { buildGraph, type Graph, type Node, surroundingsOf, tieInWords, typePairs, USER } from "./graph.ts";
+import { buildGraph, type Graph, labelOf, type Node, otherEnd, surroundingsOf, typePairs, USER, wayBetween } from "./graph.ts";
+import { Chosen, Face, Peek, type Way } from "./Inspector.tsx";
 import { arrange, knownPositions, shapeOf } from "./layout.ts";
 import { NetworkPicture } from "./picture.ts";
+import { type NewTie, TieDialog } from "./TieDialog.tsx";
+import "../../styles/bleed.css";
 import "./network.css";
 
 const ROW_HEIGHT = 60;
 const TIES_IN_ROW = 3;
-const TIES_SHOWN = 60;
 const PAN_PIXELS = 60;
+const HUES = Array.from({ length: 12 }, (_, number) => `hue-${number}`);
 
 export default function NetworkPage({ params }: { params: Record<string, string> }) {
   const id = params["id"];
@@ -40,19 +43,25 @@ function Network({ centre }: { centre: string | null }) {
   const graph = useGraph(centre);
   const [selectedId, setSelectedId] = useState<string | null>(centre ?? place.value.query.get("at"));
   const [words, setWords] = useState("");
+  const [fromId, setFromId] = useState<string | null>(null); // where the way between two begins
+  const [newTie, setNewTie] = useState<NewTie | null>(null);
+  const [hasFilter, setFilter] = useState(place.value.query.has("type"));
   const picture = useRef<NetworkPicture | null>(null);
   const list = useRef<ListControl | null>(null);
   const box = useRef<HTMLInputElement>(null);
   const nodes = useMemo(() => new Map(graph?.nodes.map((node) => [node.id, node])), [graph]);
   const found = useFound(graph, words);
   const selected = nodes.get(selectedId ?? "") ?? null;
-  const types = account.relationshipTypes.byId.value;
-  useEffect(() => picture.current?.select(selected), [selected]);
+  const way = useMemo((): Way | null => {
+    const from = nodes.get(fromId ?? "");
+    return from ? { from, nodes: selected && selected !== from ? wayBetween(from, selected) : null } : null;
+  }, [nodes, fromId, selected]);
+  useEffect(() => picture.current?.select(selected, way?.nodes ?? []), [selected, way]);
   const choose = (node: Node | null, moves = true) => {
     setSelectedId(node?.id ?? null);
-    if (!node) return;
+    if (!node) return setFromId(null);
     if (moves) picture.current?.centreOn(node);
-    announce(`${node.name}: ${tn("{count} relationship", "{count} relationships", node.ties.length)}`);
+    announce(`${node.name}: ${tn("{count} tie", "{count} ties", node.ties.length)}`);
   };
   useKeys(
     [
@@ -65,15 +74,29 @@ function Network({ centre }: { centre: string | null }) {
     [nodes],
   );
   return (
-    <Page title={centre ? t("The network of {name}", { name }) : t("Network")} width="wide" {...(centre ? { back: `/people/${centre}` } : {})}>
-      <Filters centre={centre} />
-      <div class="network">
-        <div class="network-side-picture">
-          <Picture graph={graph} control={picture} onSelect={(node) => choose(node, false)} selected={selected} />
-          <Colors graph={graph} />
-        </div>
-        <div class="stack">
-          {selected && <Chosen node={selected} centre={centre} onChoose={choose} />}
+    <Page
+      title={centre ? t("The network of {name}", { name }) : t("Network")}
+      width="bleed"
+      {...(centre ? { back: `/people/${centre}` } : {})}
+      actions={
+        <>
+          <span class="soft small" role="status">
+            {graph && `${tn("{count} person", "{count} people", found.filter(({ isUser }) => !isUser).length)} · ${tn("{count} tie", "{count} ties", graph.ties.length)}`}
+          </span>
+          <button class="button" aria-expanded={hasFilter} onClick={() => setFilter(!hasFilter)}>
+            <Icon name="filter" />
+            {t("Ties")}
+          </button>
+        </>
+      }
+    >
+      <div>
+        <Groups />
+        {hasFilter && <Filters centre={centre} />}
+      </div>
+      <div class="bleed-body">
+        <Picture graph={graph} control={picture} onSelect={(node) => choose(node, false)} onTie={(from, to) => setNewTie({ from: from.id, to: to.id })} selected={selected} />
+        <aside class="bleed-side pane" aria-label={t("The network as a list")}>
           <Field label={t("Find in the network")}>
             {(attributes) => (
               <input
@@ -94,10 +117,20 @@ function Network({ centre }: { centre: string | null }) {
               />
             )}
           </Field>
-          <p class="soft small" role="status">
-            {graph && `${tn("{count} person", "{count} people", found.filter(({ isUser }) => !isUser).length)} · ${tn("{count} relationship", "{count} relationships", graph.ties.length)}`}
-          </p>
-          {graph && found.length === 0 && <p class="card">{words ? t("Nobody is found.") : t("There is nobody here yet.")}</p>}
+          {selected && (
+            <Chosen
+              node={selected}
+              centre={centre}
+              way={way}
+              onChoose={choose}
+              onTie={(from) => setNewTie({ from: from.id, to: null })}
+              onWay={(from) => {
+                setFromId(from?.id ?? null);
+                if (from) box.current?.focus();
+              }}
+            />
+          )}
+          {graph && found.length === 0 && <NobodyHere isFiltered={words !== "" || place.value.query.size > 0} />}
           <VirtualList
             label={t("The network as a list")}
             items={found}
@@ -106,30 +139,51 @@ function Network({ centre }: { centre: string | null }) {
             textOf={(node) => account.person(node.id)?.sortKey ?? node.name.toLowerCase()}
             control={list}
             onOpen={(node) => choose(node)}
-            render={(node) => (
-              <>
-                <span role="gridcell" class="network-cell">
-                  <button class="plain network-name" tabIndex={-1} aria-pressed={node.id === selectedId} onClick={() => choose(node)}>
-                    <Face node={node} />
-                    <span class="network-text">
-                      <bdi>{node.name}</bdi>
-                      <span class="soft small">{summaryOf(node, types)}</span>
-                    </span>
-                  </button>
-                </span>
-                {node.id !== USER && (
-                  <span role="gridcell">
-                    <a class="button plain icon" tabIndex={-1} href={href(`/people/${node.id}`)} aria-label={t("Open {name}", { name: node.name })}>
-                      <Icon name="people" />
-                    </a>
-                  </span>
-                )}
-              </>
-            )}
+            render={(node) => <Row node={node} isChosen={node.id === selectedId} onChoose={choose} />}
           />
-        </div>
+        </aside>
       </div>
+      {newTie && <TieDialog tie={newTie} onClose={() => setNewTie(null)} />}
     </Page>
+  );
+}
+
+function NobodyHere({ isFiltered }: { isFiltered: boolean }) {
+  return (
+    <div class="empty">
+      <p>{isFiltered ? t("Nobody is found.") : t("A network of one. Who belongs to whom shows up here.")}</p>
+      {!isFiltered && (
+        <button class="button" onClick={() => setQuery({ alone: "yes" })}>
+          {t("Show people without a tie")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Row({ node, isChosen, onChoose }: { node: Node; isChosen: boolean; onChoose: (node: Node) => void }) {
+  const types = useAccount().relationshipTypes.byId.value;
+  const shown = node.ties.slice(0, TIES_IN_ROW).map((tie) => `${otherEnd(tie, node).name} (${labelOf(tie, node, types)})`);
+  const rest = node.ties.length - shown.length;
+  return (
+    <>
+      <span role="gridcell" class="network-cell">
+        <button class="network-name" tabIndex={-1} aria-pressed={isChosen} onClick={() => onChoose(node)}>
+          <Face node={node} />
+          <span class="network-text">
+            <bdi class="cut">{node.name}</bdi>
+            <span class="soft small cut">{shown.length === 0 ? t("No tie yet") : formatList(rest > 0 ? [...shown, tn("{count} more", "{count} more", rest)] : shown)}</span>
+          </span>
+        </button>
+      </span>
+      {node.id !== USER && (
+        <span role="gridcell">
+          <a class="button plain icon" tabIndex={-1} href={href(`/people/${node.id}`)} aria-label={t("Open {name}", { name: node.name })}>
+            <Icon name="people" />
+          </a>
+        </span>
+      )}
+    </>
   );
 }
 
@@ -142,12 +196,13 @@ function useGraph(centre: string | null): Graph | undefined {
   const types = account.relationshipTypes.byId.value;
   const groups = account.groups.byId.value;
   const meId = account.meId;
+  const userPhoto = account.settings.value.photo ?? null;
   return useMemo(() => {
     if (!relationships) return undefined;
-    const filter = { group: query.get("group"), type: query.get("type"), withAlone: query.get("alone") !== "no" };
-    const whole = buildGraph({ people, relationships, types, groups, meId }, filter);
+    const filter = { group: query.get("group"), type: query.get("type"), withAlone: query.get("alone") === "yes" };
+    const whole = buildGraph({ people, relationships, types, groups, meId, userPhoto }, filter);
     return centre ? surroundingsOf(whole, centre, Number(query.get("steps") ?? 1)) : whole;
-  }, [relationships, people, account.peopleVersion.value, types, groups, meId, query, centre]);
+  }, [relationships, people, account.peopleVersion.value, types, groups, meId, userPhoto, query, centre]);
 }
 
 function useFound(graph: Graph | undefined, words: string): Node[] {
@@ -161,14 +216,31 @@ function useFound(graph: Graph | undefined, words: string): Node[] {
   }, [graph, words]);
 }
 
+// Whose network: everybody's, or that of a group.
+function Groups() {
+  const account = useAccount();
+  const chosen = place.value.query.get("group");
+  const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
+  const chip = (id: string | null, name: string, hue?: string) => (
+    <button key={id ?? ""} class={`chip ${chosen === id ? "chosen" : ""}`} aria-pressed={chosen === id} onClick={() => setQuery({ group: id })}>
+      {hue && <span class={`dot ${hue}`} />}
+      {name}
+    </button>
+  );
+  return (
+    <div class="bleed-chips" role="group" aria-label={t("Group")}>
+      {chip(null, t("Everybody"))}
+      {groups.map(({ id, name, color }) => chip(id, name, nearestHue(color)))}
+    </div>
+  );
+}
+
 function Filters({ centre }: { centre: string | null }) {
   const account = useAccount();
   const { query } = place.value;
-  const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
   const types = typePairs(account.relationshipTypes.byId.value);
   return (
-    <div class="network-filters" role="group" aria-label={t("Filter")}>
-      <SelectField label={t("Group")} value={query.get("group") ?? ""} onValue={(group) => setQuery({ group })} options={[["", t("Everybody")], ...groups.map(({ id, name }) => [id, name] as const)]} />
+    <div class="network-filter" role="group" aria-label={t("Filter")}>
       <SelectField label={t("Relationship")} value={query.get("type") ?? ""} onValue={(type) => setQuery({ type })} options={[["", t("All relationships")], ...types]} />
       {centre ? (
         <SelectField
@@ -178,7 +250,7 @@ function Filters({ centre }: { centre: string | null }) {
           options={[1, 2, 3].map((steps) => [String(steps), tn("{count} step", "{count} steps", steps)] as const)}
         />
       ) : (
-        <Check label={t("Also people without a relationship")} isChecked={query.get("alone") !== "no"} onChange={(isOn) => setQuery({ alone: isOn ? null : "no" })} />
+        <Check label={t("Also people without a tie")} isChecked={query.get("alone") === "yes"} onChange={(isOn) => setQuery({ alone: isOn ? "yes" : null })} />
       )}
     </div>
   );
@@ -189,19 +261,19 @@ interface PictureProps {
   control: { current: NetworkPicture | null };
   selected: Node | null;
   onSelect: (node: Node | null) => void;
+  onTie: (from: Node, to: Node) => void;
 }
 
-function Picture({ graph, control, selected, onSelect }: PictureProps) {
-  const account = useAccount();
+function Picture({ graph, control, selected, onSelect, onTie }: PictureProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [isArranging, setArranging] = useState(true);
-  const select = useRef(onSelect);
-  select.current = onSelect;
+  const acts = useRef({ onSelect, onTie });
+  acts.current = { onSelect, onTie };
   const arranged = useRef<string | null>(null);
   const wanted = useRef(selected);
   wanted.current = selected;
   useEffect(() => {
-    const picture = new NetworkPicture(canvas.current!, (node) => select.current(node));
+    const picture = new NetworkPicture(canvas.current!, (node) => acts.current.onSelect(node), (from, to) => acts.current.onTie(from, to));
     control.current = picture;
     return () => {
       control.current = null;
@@ -213,8 +285,7 @@ function Picture({ graph, control, selected, onSelect }: PictureProps) {
     const shape = shapeOf(graph);
     const isNew = shape !== arranged.current;
     if (isNew) setArranging(true);
-    const types = account.relationshipTypes.byId.peek();
-    control.current!.show(graph, knownPositions(graph), (typeId) => types.get(typeId ?? "")?.color ?? null);
+    control.current!.show(graph, knownPositions(graph));
     control.current!.select(wanted.current);
     if (!isNew) return; // a name or a colour has changed
     arranged.current = "";
@@ -230,7 +301,7 @@ function Picture({ graph, control, selected, onSelect }: PictureProps) {
   const pan = { ArrowLeft: [PAN_PIXELS, 0], ArrowRight: [-PAN_PIXELS, 0], ArrowUp: [0, PAN_PIXELS], ArrowDown: [0, -PAN_PIXELS] } as Record<string, [number, number]>;
   return (
     <div
-      class="network-picture"
+      class="network-picture bleed-picture"
       role="group"
       tabIndex={0}
       aria-label={t("Picture of the network. The arrow keys move it, + and - zoom, 0 shows all of it.")}
@@ -243,9 +314,15 @@ function Picture({ graph, control, selected, onSelect }: PictureProps) {
       }}
     >
       <canvas ref={canvas} aria-hidden="true" />
-      <div class="network-zoom no-print">
+      <div class="network-hues" hidden>
+        {HUES.map((hue) => (
+          <i key={hue} class={hue} />
+        ))}
+      </div>
+      {selected && <Peek node={selected} />}
+      <div class="bleed-zoom no-print">
         <button class="icon" aria-label={t("Nearer")} title={t("Nearer")} onClick={() => control.current?.zoom(1.5)}>
-          +
+          <Icon name="add" />
         </button>
         <button class="icon" aria-label={t("Farther")} title={t("Farther")} onClick={() => control.current?.zoom(1 / 1.5)}>
           −
@@ -254,102 +331,7 @@ function Picture({ graph, control, selected, onSelect }: PictureProps) {
           <Icon name="whole" />
         </button>
       </div>
-      {isArranging && <p class="network-state small soft">{t("Arranging …")}</p>}
+      {isArranging && <p class="bleed-state small soft">{t("Arranging …")}</p>}
     </div>
-  );
-}
-
-function Face({ node }: { node: Node }) {
-  const account = useAccount();
-  if (node.id === USER) return <Avatar person={{ id: USER, name: node.name, photo: account.settings.value.photo ?? null }} isUser />;
-  return <Avatar person={account.person(node.id) ?? { id: node.id, name: node.name, photo: null }} />;
-}
-
-function summaryOf(node: Node, types: Parameters<typeof tieInWords>[2]): string {
-  if (node.ties.length === 0) return t("No relationship");
-  const shown = node.ties.slice(0, TIES_IN_ROW).map((tie) => tieInWords(tie, node, types));
-  const rest = node.ties.length - shown.length;
-  return formatList(rest > 0 ? [...shown, tn("{count} more", "{count} more", rest)] : shown);
-}
-
-interface ChosenProps {
-  node: Node;
-  centre: string | null;
-  onChoose: (node: Node | null) => void;
-}
-
-// Who was chosen, and their ties, each of which leads on.
-function Chosen({ node, centre, onChoose }: ChosenProps) {
-  const account = useAccount();
-  const types = account.relationshipTypes.byId.value;
-  const groups = node.groupIds.flatMap((id) => account.groups.byId.value.get(id)?.name ?? []);
-  return (
-    <section class="card stack tight" aria-label={t("Chosen")}>
-      <div class="row apart nowrap">
-        <div class="row nowrap">
-          <Face node={node} />
-          <div>
-            <h2>
-              <bdi>{node.name}</bdi>
-            </h2>
-            {groups.length > 0 && <p class="soft small">{formatList(groups)}</p>}
-          </div>
-        </div>
-        <button class="plain icon" aria-label={t("Choose nobody")} onClick={() => onChoose(null)}>
-          <Icon name="close" />
-        </button>
-      </div>
-      {node.id !== USER && (
-        <p class="row">
-          <a class="button" href={href(`/people/${node.id}`)}>
-            {t("Open the page of {name}", { name: node.name })}
-          </a>
-          {node.id !== centre && (
-            <button onClick={() => navigate(`/people/${node.id}/network`)}>{t("Only their network")}</button>
-          )}
-        </p>
-      )}
-      <ul class="network-ties">
-        {node.ties.slice(0, TIES_SHOWN).map((tie, index) => (
-          <li key={index}>
-            <button class="chip" onClick={() => onChoose(tie.from === node ? tie.to : tie.from)}>
-              {tieInWords(tie, node, types)}
-            </button>
-          </li>
-        ))}
-      </ul>
-      {node.ties.length > TIES_SHOWN && <p class="soft small">{tn("{count} more", "{count} more", node.ties.length - TIES_SHOWN)}</p>}
-    </section>
-  );
-}
-
-// What the colours mean: groups for people, types for lines.
-function Colors({ graph }: { graph: Graph | undefined }) {
-  const account = useAccount();
-  const [groupIds, typeIds] = useMemo(() => {
-    const color = new Set(graph?.nodes.flatMap(({ groupIds: [first] }) => first ?? []));
-    return [color, new Set(graph?.ties.flatMap(({ typeId }) => typeId ?? []))];
-  }, [graph]);
-  const groups = account.groups.all.filter(({ id }) => groupIds.has(id));
-  const types = account.relationshipTypes.all.filter(({ id }) => typeIds.has(id));
-  if (groups.length + types.length === 0) return null;
-  return (
-    <details class="network-colors">
-      <summary>{t("What the colours mean")}</summary>
-      <ul class="row">
-        {groups.map(({ id, name, color }) => (
-          <li key={id} class="row tight-gap">
-            <span class="dot" style={{ background: color }} />
-            <bdi>{name}</bdi>
-          </li>
-        ))}
-        {types.map(({ id, label, color }) => (
-          <li key={id} class="row tight-gap">
-            <span class="network-line" style={{ background: color }} />
-            {label}
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }

@@ -3,6 +3,7 @@
 import type { Records } from "contacts-client";
 import { t } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
+import { hueOf, nearestHue } from "../../ui/hue.ts";
 
 export const USER = "user";
 
@@ -12,7 +13,9 @@ type Relationship = Records["relationship"];
 export interface Node {
   id: string;
   name: string;
-  color: string | null; // of the first group
+  photo: string | null;
+  hue: string; // of the person
+  ring: string; // the hue of the first group, or of the person
   groupIds: readonly string[];
   isUser: boolean;
   ties: Tie[];
@@ -42,16 +45,19 @@ interface Source {
   types: Types;
   groups: ReadonlyMap<string, Records["group"]>;
   meId: string | null; // of the person that the user is
+  userPhoto: string | null;
 }
 
-export function buildGraph({ people, relationships, types, groups, meId }: Source, { group, type, withAlone }: Filter): Graph {
+export function buildGraph({ people, relationships, types, groups, meId, userPhoto }: Source, { group, type, withAlone }: Filter): Graph {
   const nodes = new Map<string, Node>();
-  let user: Node = { id: USER, name: t("You"), color: null, groupIds: [], isUser: true, ties: [] };
-  for (const { id, name, groupIds } of people) {
+  const hueOfUser = hueOf(USER);
+  let user: Node = { id: USER, name: t("You"), photo: userPhoto, hue: hueOfUser, ring: hueOfUser, groupIds: [], isUser: true, ties: [] };
+  for (const { id, name, photo, groupIds } of people) {
     const isUser = id === meId;
     if (!isUser && group && !groupIds.includes(group)) continue;
-    const color = groups.get(groupIds.find((key) => groups.has(key)) ?? "")?.color ?? null;
-    const node = { id, name, color, groupIds, isUser, ties: [] };
+    const first = groups.get(groupIds.find((key) => groups.has(key)) ?? "");
+    const hue = hueOf(id);
+    const node = { id, name, photo, hue, ring: first ? nearestHue(first.color) : hue, groupIds, isUser, ties: [] };
     nodes.set(id, node);
     if (isUser) user = node;
   }
@@ -124,13 +130,27 @@ export function otherEnd({ from, to }: Tie, node: Node): Node {
   return from === node ? to : from;
 }
 
-// What the node is to the other end: "Parent of Ben".
-export function tieInWords(tie: Tie, node: Node, types: Types): string {
+// What the other end is to the node: "Parent".
+export function labelOf(tie: Tie, node: Node, types: Types): string {
   const type = types.get(tie.typeId ?? "");
-  const label = tie.from === node ? type?.label : type?.symmetric ? type.label : type?.inverse?.label;
-  const other = otherEnd(tie, node);
-  if (other.isUser) return t("To you: {type}", { type: label ?? t("Connected") });
-  return t("{type} of {name}", { type: label ?? t("Connected"), name: other.name });
+  const label = tie.from === node && !type?.symmetric ? type?.inverse?.label : type?.label;
+  return label ?? t("Connected");
+}
+
+// The shortest way from one to another, both included; null if there is none. It does not lead through the user, who knows
+// everybody.
+export function wayBetween(from: Node, to: Node): Node[] | null {
+  const before = new Map<Node, Node | null>([[from, null]]);
+  for (const [node] of before) {
+    if (node === to) {
+      const way: Node[] = [];
+      for (let at: Node | null = node; at; at = before.get(at) ?? null) way.unshift(at);
+      return way;
+    }
+    if (node.isUser && node !== from) continue;
+    for (const tie of node.ties) if (!before.has(otherEnd(tie, node))) before.set(otherEnd(tie, node), node);
+  }
+  return null;
 }
 
 // The types that are offered as a filter: one of each pair.

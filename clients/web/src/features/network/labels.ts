@@ -13,17 +13,39 @@ const CELL = 64; // pixels; about the width of a name
 export class TakenSpace {
   readonly #cells = new Map<number, Box[]>();
 
+  // Takes the box, whatever else is there.
+  block(box: Box): void {
+    for (const cell of cellsOf(box)) this.#add(cell, box);
+  }
+
   // Takes the box if it is free.
   take(box: Box): boolean {
     const cells = [...cellsOf(box)];
     if (cells.some((cell) => this.#cells.get(cell)?.some((other) => overlaps(box, other)))) return false;
-    for (const cell of cells) {
-      const boxes = this.#cells.get(cell);
-      if (boxes) boxes.push(box);
-      else this.#cells.set(cell, [box]);
-    }
+    for (const cell of cells) this.#add(cell, box);
     return true;
   }
+
+  #add(cell: number, box: Box): void {
+    const boxes = this.#cells.get(cell);
+    if (boxes) boxes.push(box);
+    else this.#cells.set(cell, [box]);
+  }
+}
+
+// The text, or its beginning where it is too long, and its width.
+export function fitted(text: string, most: number, widthOf: (text: string) => number): readonly [text: string, width: number] {
+  const width = widthOf(text);
+  if (width <= most) return [text, width];
+  const signs = [...text].slice(0, 100);
+  let [least, end] = [1, signs.length];
+  while (least < end) {
+    const middle = Math.ceil((least + end) / 2);
+    if (widthOf(`${signs.slice(0, middle).join("")}…`) <= most) least = middle;
+    else end = middle - 1;
+  }
+  const cut = `${signs.slice(0, least).join("").trimEnd()}…`;
+  return [cut, widthOf(cut)];
 }
 
 function* cellsOf({ left, top, width, height }: Box): Generator<number> {

@@ -1,6 +1,7 @@
 // The arrangement of a graph: made by a worker, and kept while the client is open, so that a filter moves nobody far.
 import type { Graph } from "./graph.ts";
-import type { LayoutStep, LayoutTask } from "./layout.worker.ts";
+import type { LayoutTask } from "./arrangement.ts";
+import type { LayoutStep } from "./layout.worker.ts";
 import { isStill, radiusOf } from "./picture.ts";
 
 const known = new Map<string, readonly [x: number, y: number]>();

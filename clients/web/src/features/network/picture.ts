@@ -1,17 +1,21 @@
 // Draws a network on a canvas, and moves it: by pointer, wheel and pinch here, by keys and buttons from the page.
 import { effect } from "@preact/signals";
 import { theme } from "../../app/theme.ts";
-import { type Graph, type Node, otherEnd } from "./graph.ts";
-import { TakenSpace } from "./labels.ts";
+import { type Graph, type Node, otherEnd, type Tie, USER } from "./graph.ts";
+import { FaceCache } from "./faces.ts";
+import { fitted, TakenSpace } from "./labels.ts";
 
 const MIN_SCALE = 0.02;
 const MAX_SCALE = 8;
-const MAX_WHOLE_SCALE = 2; // a few people do not fill the picture
+const MAX_WHOLE_SCALE = 1.3; // a few people do not fill the picture
 const MAX_LABELS = 200;
 const MAX_LABELS_MOVING = 40; // text is the slowest to draw, and nobody reads it then
 const MAX_MOVING_TIES = 1500; // drawn while the picture moves
 const REST_MILLISECONDS = 150;
-const LABEL_HEIGHT = 15;
+const LABEL_HEIGHT = 16;
+const MAX_LABEL = 116; // pixels: a longer name is cut
+const MAX_FACES = 150; // in sight; of more only dots are drawn
+const FACE_RADIUS = 9; // pixels: of a smaller one nothing would be seen
 const MOVE_MILLISECONDS = 250;
 const TAP_PIXELS = 6;
 const MIN_RADIUS = 1.5; // pixels
@@ -21,7 +25,7 @@ const CLOSE_SCALE = 1.4; // at which somebody who was searched for is shown
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export function radiusOf({ isUser, ties }: Node): number {
-  return isUser ? 12 : Math.min(12, 4 + Math.sqrt(ties.length) * 1.3);
+  return isUser ? 30 : Math.min(26, 19 + Math.sqrt(ties.length) * 1.5);
 }
 
 interface View {
@@ -35,21 +39,36 @@ interface Colors {
   surface: string;
   line: string;
   accent: string;
+  tie: string;
+  hues: Map<string, Hue>;
+}
+
+// The colours of a hue in the scheme that is shown.
+export interface Hue {
+  surface: string;
+  ink: string;
+  dot: string;
 }
 
 export class NetworkPicture {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D;
   readonly #onSelect: (node: Node | null) => void;
+  readonly #onTie: (from: Node, to: Node) => void;
+  readonly #faces = new FaceCache(() => this.#redraw());
   readonly #endings: (() => void)[] = [];
   #graph: Graph = { nodes: [], ties: [] };
   #positions: Float32Array = new Float32Array();
   #index = new Map<Node, number>();
   #byTies: Node[] = []; // those with most ties first: their names are written first
-  #tieColors = new Map<string, Uint32Array>(); // pairs of nodes
-  #nodeColors = new Map<string, number[]>(); // nodes by their index
+  #pairs: Uint32Array = new Uint32Array(); // the ties, as indexes of nodes
+  #nodesByRing = new Map<string, number[]>(); // by their index
+  #way: readonly Node[] = [];
+  #drawnFrom: Node | null = null; // a tie is drawn from there
+  #drawnTo: [x: number, y: number] = [0, 0];
+  #known: Colors | null = null;
   #radii: Float32Array = new Float32Array();
-  #widths = new Map<string, number>();
+  #labels = new Map<string, readonly [text: string, width: number]>();
   #view: View = { scale: 1, x: 0, y: 0 };
   #isFollowing = true; // all is shown until the user moves the picture
   #selected: Node | null = null;
@@ -60,14 +79,19 @@ export class NetworkPicture {
   #travelled = 0;
   #rest: ReturnType<typeof setTimeout> | undefined; // while something moves
 
-  constructor(canvas: HTMLCanvasElement, onSelect: (node: Node | null) => void) {
+  constructor(canvas: HTMLCanvasElement, onSelect: (node: Node | null) => void, onTie: (from: Node, to: Node) => void) {
     this.#canvas = canvas;
+    this.#onTie = onTie;
     this.#context = canvas.getContext("2d")!;
     this.#onSelect = onSelect;
     const resized = new ResizeObserver(() => this.#resize());
     resized.observe(canvas);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => this.#redraw();
+    const redraw = () => {
+      this.#known = null;
+      this.#faces.clear();
+      this.#redraw();
+    };
     scheme.addEventListener("change", redraw);
     const stopTheme = effect(() => {
       theme.value;
@@ -84,17 +108,15 @@ export class NetworkPicture {
     clearTimeout(this.#rest);
   }
 
-  // `colorOf` is the colour of the ties of a type.
-  show(graph: Graph, positions: Float32Array, colorOf: (typeId: string | null) => string | null): void {
+  show(graph: Graph, positions: Float32Array): void {
     this.#graph = graph;
     this.#positions = positions;
     this.#index = new Map(graph.nodes.map((node, index) => [node, index]));
     this.#byTies = [...graph.nodes].sort((one, other) => other.ties.length - one.ties.length);
     this.#selected = graph.nodes.find(({ id }) => id === this.#selected?.id) ?? null;
     this.#hovered = null;
-    const pairs = Map.groupBy(graph.ties, ({ typeId }) => colorOf(typeId) ?? "");
-    this.#tieColors = new Map([...pairs].map(([color, ties]) => [color, Uint32Array.from(ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]))]));
-    this.#nodeColors = Map.groupBy(graph.nodes.keys(), (index) => graph.nodes[index]!.color ?? "");
+    this.#pairs = this.#indexesOf(graph.ties);
+    this.#nodesByRing = Map.groupBy(graph.nodes.keys(), (index) => graph.nodes[index]!.ring);
     this.#radii = Float32Array.from(graph.nodes, radiusOf);
     this.#isFollowing = true;
     this.#followOrRedraw();
@@ -106,9 +128,15 @@ export class NetworkPicture {
     this.#followOrRedraw();
   }
 
-  select(node: Node | null): void {
+  // `way` leads from another one to it.
+  select(node: Node | null, way: readonly Node[] = []): void {
     this.#selected = node;
+    this.#way = way;
     this.#redraw();
+  }
+
+  #indexesOf(ties: readonly Tie[]): Uint32Array {
+    return Uint32Array.from(ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]));
   }
 
   centreOn(node: Node): void {
@@ -217,14 +245,24 @@ export class NetworkPicture {
     }, { passive: false });
     on("pointerdown", (event) => {
       if (this.#pointers.size === 0) this.#travelled = 0;
+      // A mouse draws from any face, a finger from that of the chosen one, so that the picture can be moved by it.
+      const node = this.#pointers.size === 0 && event.button === 0 ? this.#nodeAt(event.offsetX, event.offsetY, 2) : null;
+      this.#drawnFrom = node && node.id !== USER && (event.pointerType === "mouse" || node === this.#selected) ? node : null;
       this.#pointers.set(event.pointerId, [event.offsetX, event.offsetY]);
       canvas.setPointerCapture(event.pointerId);
     });
     on("pointermove", (event) => this.#onMove(event));
-    const end = (event: PointerEvent) => this.#pointers.delete(event.pointerId);
+    const end = (event: PointerEvent) => {
+      this.#pointers.delete(event.pointerId);
+      this.#drawnFrom = null;
+      this.#redraw();
+    };
     on("pointerup", (event) => {
       const isTap = this.#pointers.size === 1 && this.#travelled < TAP_PIXELS;
+      const from = this.#drawnFrom;
       end(event);
+      const to = from && !isTap ? this.#nodeAt(event.offsetX, event.offsetY, 12) : null;
+      if (from && to && to !== from && to.id !== USER) this.#onTie(from, to);
       if (isTap) this.#onSelect(this.#nodeAt(event.offsetX, event.offsetY, event.pointerType === "touch" ? 22 : 8));
     });
     on("pointercancel", end);
@@ -241,6 +279,13 @@ export class NetworkPicture {
     this.#travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
     const other = [...this.#pointers].find(([id]) => id !== event.pointerId)?.[1];
     this.#pointers.set(event.pointerId, now);
+    if (!other && this.#drawnFrom) {
+      this.#drawnTo = now;
+      this.#hover(this.#nodeAt(...now, 12));
+      this.#redraw();
+      return;
+    }
+    this.#drawnFrom = null;
     if (!other) {
       if (this.#travelled >= TAP_PIXELS) this.#jumpTo({ ...this.#view, x: this.#view.x + now[0] - before[0], y: this.#view.y + now[1] - before[1] });
       return;
@@ -280,24 +325,42 @@ export class NetworkPicture {
     const context = this.#context;
     const { width, height } = this.#size();
     const ratio = devicePixelRatio || 1;
-    const colors = this.#colors();
+    const colors = (this.#known ??= this.#colors());
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
     if (this.#positions.length === 0) return;
-    const chosen = this.#hovered ?? this.#selected;
-    const near = new Set<Node>(chosen ? [chosen, ...chosen.ties.map((tie) => otherEnd(tie, chosen))] : []);
+    const chosen = this.#drawnFrom ?? this.#hovered ?? this.#selected;
+    const near = new Set<Node>(chosen ? [chosen, ...chosen.ties.map((tie) => otherEnd(tie, chosen)), ...this.#way] : []);
+    const inSight = this.#inSight(width, height);
     this.#drawTies(colors, chosen, width, height);
-    this.#drawNodes(colors, chosen, near, width, height);
-    this.#drawLabels(colors, chosen, near, width, height);
+    this.#drawNodes(colors, chosen, near, inSight);
+    this.#drawLabels(colors, chosen, near, inSight, width, height);
   }
 
-  // The colours are those of the canvas in its styles: a custom property would still be a formula here.
+  // The colours are those of the canvas in its styles, and of the hues beside it: a custom property would still be a formula.
   #colors(): Colors {
-    const { color, backgroundColor, borderTopColor, outlineColor } = getComputedStyle(this.#canvas);
-    return { text: color, surface: backgroundColor, line: borderTopColor, accent: outlineColor };
+    const { color, backgroundColor, borderTopColor, outlineColor, caretColor } = getComputedStyle(this.#canvas);
+    const hues = new Map<string, Hue>();
+    for (const each of this.#canvas.parentElement!.querySelectorAll<HTMLElement>(".network-hues > *")) {
+      const style = getComputedStyle(each);
+      hues.set(each.className, { surface: style.backgroundColor, ink: style.color, dot: style.borderTopColor });
+    }
+    return { text: color, surface: backgroundColor, line: borderTopColor, accent: outlineColor, tie: caretColor, hues };
   }
 
-  #drawTies({ line, accent }: Colors, chosen: Node | null, width: number, height: number): void {
+  // The nodes that are inside, by their index.
+  #inSight(width: number, height: number): number[] {
+    const { scale, x, y } = this.#view;
+    const found: number[] = [];
+    for (let index = 0; index < this.#radii.length; index++) {
+      const radius = this.#radius(index);
+      const [atX, atY] = [this.#positions[2 * index]! * scale + x, this.#positions[2 * index + 1]! * scale + y];
+      if (atX > -radius && atY > -radius && atX < width + radius && atY < height + radius) found.push(index); // or it has no place yet
+    }
+    return found;
+  }
+
+  #drawTies({ line, tie, accent }: Colors, chosen: Node | null, width: number, height: number): void {
     const context = this.#context;
     const { scale, x, y } = this.#view;
     const positions = this.#positions;
@@ -317,17 +380,24 @@ export class NetworkPicture {
       }
       context.stroke();
     };
-    context.lineWidth = clamp(scale, 0.5, 2);
-    context.globalAlpha = chosen ? 0.15 : 0.6;
-    for (const [color, pairs] of this.#tieColors) {
-      context.strokeStyle = color || line;
-      stroke(pairs, step);
-    }
+    context.lineWidth = clamp(scale * 1.5, 0.5, 1.5);
+    context.globalAlpha = chosen ? 0.3 : 0.6;
+    context.strokeStyle = line;
+    stroke(this.#pairs, step);
     context.globalAlpha = 1;
-    if (!chosen) return;
-    context.lineWidth = clamp(scale * 1.5, 1.5, 3);
+    context.lineWidth = clamp(scale * 2.5, 1.5, 2.5);
+    context.strokeStyle = tie;
+    if (chosen && this.#way.length === 0) stroke(this.#indexesOf(chosen.ties));
+    stroke(this.#way.slice(1).flatMap((node, at) => [this.#index.get(this.#way[at]!)!, this.#index.get(node)!]));
+    if (!this.#drawnFrom || this.#travelled < TAP_PIXELS) return;
+    const from = 2 * this.#index.get(this.#drawnFrom)!;
     context.strokeStyle = accent;
-    stroke(chosen.ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]));
+    context.setLineDash([6, 4]);
+    context.beginPath();
+    context.moveTo(positions[from]! * scale + x, positions[from + 1]! * scale + y);
+    context.lineTo(...this.#drawnTo);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   // On the screen.
@@ -335,46 +405,68 @@ export class NetworkPicture {
     return Math.max(MIN_RADIUS, this.#radii[index]! * this.#view.scale);
   }
 
-  // Each node by itself: a path of ten thousand circles takes three times as long, as all of them are filled at once.
-  #drawNodes({ accent, surface, text }: Colors, chosen: Node | null, near: ReadonlySet<Node>, width: number, height: number): void {
+  // Faces with a ring, or dots where there are many. Each by itself: a path of ten thousand circles takes three times as long,
+  // as all of them are filled at once.
+  #drawNodes({ accent, surface, hues }: Colors, chosen: Node | null, near: ReadonlySet<Node>, inSight: readonly number[]): void {
     const context = this.#context;
     const { scale, x: left, y: top } = this.#view;
     const { nodes } = this.#graph;
-    const hasOutline = scale > (this.#rest === undefined ? 0.4 : 1); // in motion only where few are in sight
-    const draw = (index: number, growth = 0) => {
-      const [x, y] = [this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top];
-      const radius = this.#radius(index) + growth;
-      if (!(x > -radius && y > -radius && x < width + radius && y < height + radius)) return; // or it has no place yet
-      if (radius < SQUARE_RADIUS && !growth) {
-        context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
-        return;
-      }
+    const hasFaces = inSight.length <= MAX_FACES;
+    const isInSight = new Uint8Array(nodes.length);
+    for (const index of inSight) isInSight[index] = 1;
+    const circle = (x: number, y: number, radius: number) => {
       context.beginPath();
       context.arc(x, y, radius, 0, 2 * Math.PI);
-      if (!growth) context.fill();
-      if (hasOutline || growth) context.stroke();
     };
-    context.strokeStyle = surface;
-    context.lineWidth = 1;
+    const draw = (index: number, hue: Hue) => {
+      const [x, y] = [this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top];
+      const radius = this.#radius(index);
+      if (radius < SQUARE_RADIUS) return context.fillRect(x - radius, y - radius, 2 * radius, 2 * radius);
+      circle(x, y, radius);
+      context.fill();
+      if (!hasFaces || radius < FACE_RADIUS) return;
+      const inside = radius - clamp(radius * 0.12, 1.5, 3);
+      context.fillStyle = surface;
+      circle(x, y, inside);
+      context.fill();
+      context.fillStyle = hue.dot;
+      const face = this.#faces.of(nodes[index]!, hues);
+      const size = inside - 1;
+      context.drawImage(face, x - size, y - size, 2 * size, 2 * size);
+    };
     for (const isNear of near.size ? [false, true] : [false]) {
-      context.globalAlpha = chosen && !isNear ? 0.3 : 1;
-      for (const [color, indexes] of this.#nodeColors) {
-        context.fillStyle = color || accent;
-        for (const index of indexes) if (near.has(nodes[index]!) === isNear) draw(index);
+      context.globalAlpha = chosen && !isNear ? 0.35 : 1;
+      for (const [ring, indexes] of this.#nodesByRing) {
+        const hue = hues.get(ring)!;
+        context.fillStyle = hue.dot;
+        for (const index of indexes) if (isInSight[index] && near.has(nodes[index]!) === isNear) draw(index, hue);
       }
     }
     context.globalAlpha = 1;
-    context.strokeStyle = text;
-    context.lineWidth = 2;
-    for (const node of new Set([nodes[0]?.isUser ? nodes[0] : null, this.#selected])) if (node) draw(this.#index.get(node)!, 2);
+    context.strokeStyle = accent;
+    context.lineWidth = 3;
+    for (const node of new Set([this.#selected, this.#drawnFrom && this.#hovered, this.#way[0]])) {
+      const index = node ? this.#index.get(node) : undefined;
+      if (index === undefined) continue;
+      circle(this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top, this.#radius(index) + 3);
+      context.stroke();
+    }
   }
 
-  // The chosen one first, those next to it, then who has most ties: each name where it covers no other.
-  #drawLabels({ text, surface }: Colors, chosen: Node | null, near: ReadonlySet<Node>, width: number, height: number): void {
+  // The chosen one first, those next to it, then who has most ties: each name where it covers no other, and no face.
+  #drawLabels({ text, surface }: Colors, chosen: Node | null, near: ReadonlySet<Node>, inSight: readonly number[], width: number, height: number): void {
     const context = this.#context;
     const { scale, x: left, y: top } = this.#view;
     const taken = new TakenSpace();
-    context.font = `12px ${getComputedStyle(this.#canvas).fontFamily}`;
+    const place = (index: number) => [this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top] as const;
+    if (inSight.length <= MAX_FACES) {
+      for (const index of inSight) {
+        const [x, y] = place(index);
+        const side = this.#radius(index) * 0.85; // a name may touch the corner of the square around
+        taken.block({ left: x - side, top: y - side, width: 2 * side, height: 2 * side });
+      }
+    }
+    context.font = `600 12px ${getComputedStyle(this.#canvas).fontFamily}`;
     context.textAlign = "left";
     context.textBaseline = "top";
     context.lineWidth = 3;
@@ -385,15 +477,15 @@ export class NetworkPicture {
     let tried = 0;
     const write = (node: Node) => {
       const index = this.#index.get(node)!;
-      const x = this.#positions[2 * index]! * scale + left;
-      const y = this.#positions[2 * index + 1]! * scale + top + this.#radius(index) + 3;
+      const [x, middle] = place(index);
+      const y = middle + this.#radius(index) + 4;
       if (x < 0 || y < 0 || x > width || y > height) return;
       tried++;
-      const length = this.#widthOf(node.name);
+      const [name, length] = this.#labelOf(node.name);
       const start = clamp(x - length / 2, 2, Math.max(2, width - length - 2));
       if (!taken.take({ left: start - 2, top: y, width: length + 4, height: LABEL_HEIGHT })) return;
-      context.strokeText(node.name, start, y + 1);
-      context.fillText(node.name, start, y + 1);
+      context.strokeText(name, start, y + 1);
+      context.fillText(name, start, y + 1);
       written++;
     };
     for (const node of near) write(node);
@@ -406,10 +498,11 @@ export class NetworkPicture {
     }
   }
 
-  #widthOf(name: string): number {
-    let width = this.#widths.get(name);
-    if (width === undefined) this.#widths.set(name, (width = this.#context.measureText(name).width));
-    return width;
+  // The name as it is written, cut if it is long, and its width.
+  #labelOf(name: string): readonly [text: string, width: number] {
+    let label = this.#labels.get(name);
+    if (label === undefined) this.#labels.set(name, (label = fitted(name, MAX_LABEL, (text) => this.#context.measureText(text).width)));
+    return label;
   }
 }
 
