@@ -66,7 +66,8 @@ def _is_in_no_group(owner: User) -> Q:
     members = Membership.objects.owned_by(owner)
     is_member = Exists(members.filter(person=OuterRef("pk")))
     is_active_member = Exists(members.filter(person=OuterRef("pk"), group__deleted_at=None))
-    in_trash = members.filter(group__in=Group.objects.owned_by(owner).deleted().values("pk"))
+    # Their ids, not a subquery, for which SQLite would read all memberships: 4 ms more of 18,000.
+    in_trash = members.filter(group__in=list(Group.objects.owned_by(owner).deleted().values_list("pk", flat=True)))
     # Few are members of groups in the trash; of all others an index alone tells whether they are members. The condition
     # on the sort key holds for everybody: with it SQLite goes through the index of name order, and reads only the rows
     # that stay.
