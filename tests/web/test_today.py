@@ -233,6 +233,31 @@ def test_today_works_without_a_network(web: Web, ada: Any) -> None:
     web.eventually(page, Interaction.unscoped.exists)
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390, 320])
+def test_full_day_has_no_violations_and_no_sideways_scroll(
+    web: Web, ada: Any, alice: User, elsewhere: Client, scheme: Any, width: int
+) -> None:
+    ben = make_person(alice, name="Ben-with-a-very-long-double-name-without-any-space")
+    elsewhere.ok("PUT", f"/api/people/{ben.pk}", {**MONTHLY, "lastContact": "2020-01-01", "phoneNumbers": NUMBER})
+    entry = {"personIds": [str(ben.pk)], "kind": "NOTE", "title": "Tea", "notes": "Ginger"}
+    day = today().replace(day=min(today().day, 28))
+    for year in (day.year - 1, day.year - 2):
+        at = f"{day.replace(year=year)}T12:00:00Z"
+        elsewhere.ok("POST", "/api/interactions", {**entry, "at": at}, status=201)
+    for _ in range(2):
+        make_person(alice, name="Cy", surname="Byron")
+    elsewhere.ok("GET", "/api/people/duplicates")
+    context = web.context(color_scheme=scheme, viewport={"width": width, "height": 800}, has_touch=width < 1000)
+    page = web.open("/", context)
+    expect(page.get_by_role("region", name="To decide")).to_be_visible()
+    for path, shown in (("/app/", "To decide"), ("/app/dates", "Next"), ("/app/dates?view=list", "Today")):
+        page.goto(path)
+        expect(page.get_by_role("region", name=shown)).to_be_visible()
+        assert violations(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
 def test_first_days_leave_step_by_step(web: Web, alice: User, elsewhere: Client) -> None:
     page = web.open("/")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome, Alice")
