@@ -103,6 +103,11 @@ export function clockInWords(time: Date, zone: string | null): string {
   return formatOf(locale(), { timeZone: zone ?? "UTC", timeStyle: "short" }).format(time);
 }
 
+// "08:00" or "8:00 AM".
+export function hourInWords(hour: number): string {
+  return clockInWords(new Date(Date.UTC(2023, 0, 1, hour)), "UTC");
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>(); // each takes a tenth of a millisecond to make, and lists have many
 
 function formatOf(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

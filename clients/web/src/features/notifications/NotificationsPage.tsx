@@ -3,7 +3,7 @@ import type { components } from "contacts-client";
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
-import { formatDay, timeInWords } from "../../i18n/days.ts";
+import { formatDay, hourInWords, timeInWords } from "../../i18n/days.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { useAttempt, useRemote } from "../../store/remote.ts";
 import { confirm } from "../../ui/confirm.tsx";
@@ -225,7 +225,7 @@ function Times() {
     <section class="card stack tight">
       <h2>{t("When you are told")}</h2>
       <p>
-        {t("Reminders come at {hour}:00, time zone {zone}.", { hour: String(user.reminderHour).padStart(2, "0"), zone: (user.timezone ?? "UTC").replaceAll("_", " ") })}{" "}
+        {t("Reminders come at {time}, time zone {zone}.", { time: hourInWords(user.reminderHour), zone: (user.timezone ?? "UTC").replaceAll("_", " ") })}{" "}
         {user.weeklyDigestEnabled ? t("The weekly mail is on.") : t("The weekly mail is off.")} <a href={href("/account/preferences")}>{t("Change hour, zone and weekly mail")}</a>
       </p>
       <form

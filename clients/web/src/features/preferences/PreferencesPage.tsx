@@ -3,11 +3,13 @@ import { useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
 import { setTheme, theme } from "../../app/theme.ts";
 import { type Language, LANGUAGES, setLanguage, t } from "../../i18n/index.ts";
-import { formatDay } from "../../i18n/days.ts";
+import { addDays, dayInWords, firstDayOfWeek, formatDay, hourInWords } from "../../i18n/days.ts";
 import { Check, SelectField } from "../../ui/Field.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
+
+const A_SUNDAY = "2023-01-01";
 
 export default function PreferencesPage() {
   const account = useAccount();
@@ -23,7 +25,11 @@ export default function PreferencesPage() {
     }
   };
   const zones = [...new Set([user.timezone ?? "UTC", ...Intl.supportedValuesOf("timeZone")])].sort();
-  const weekdays = Array.from({ length: 7 }, (_, day) => new Intl.DateTimeFormat(user.language, { weekday: "long", timeZone: "UTC" }).format(new Date(Date.UTC(2023, 0, 1 + day))));
+  // In the order of the browser's week; 0 is Sunday.
+  const weekdays = Array.from({ length: 7 }, (_, index) => {
+    const weekday = (firstDayOfWeek() + index) % 7;
+    return [String(weekday), dayInWords(addDays(A_SUNDAY, weekday), { weekday: "long" })] as const;
+  });
   return (
     <Page title={t("Preferences")} back="/account">
       <ProblemNote problem={problem} />
@@ -67,7 +73,7 @@ export default function PreferencesPage() {
         <SelectField label={t("29 February in other years")} value={user.leapDayRule} options={[["FEB28", t("On 28 February")], ["MAR1", t("On 1 March")]]} onValue={(leapDayRule) => void put("leap-day-rule", { leapDayRule })} />
       </section>
       <section class="card stack" aria-label={t("Reminders")}>
-        <SelectField label={t("Hour of reminders")} value={String(user.reminderHour)} options={Array.from({ length: 24 }, (_, hour) => [String(hour), `${String(hour).padStart(2, "0")}:00`] as const)} onValue={(hour) => void put("reminder-hour", { hour: Number(hour) })} />
+        <SelectField label={t("Hour of reminders")} value={String(user.reminderHour)} options={Array.from({ length: 24 }, (_, hour) => [String(hour), hourInWords(hour)] as const)} onValue={(hour) => void put("reminder-hour", { hour: Number(hour) })} />
         <SelectField
           label={t("Advance notice of dates")}
           value={String(user.defaultReminderLeadDays)}
@@ -82,7 +88,7 @@ export default function PreferencesPage() {
         />
         <Check label={t("A mail with what comes in the week")} isChecked={user.weeklyDigestEnabled} onChange={(enabled) => void put("weekly-digest", { enabled, weekday: user.weeklyDigestWeekday })} />
         {user.weeklyDigestEnabled && (
-          <SelectField label={t("On which day")} value={String(user.weeklyDigestWeekday)} options={weekdays.map((name, day) => [String(day), name] as const)} onValue={(day) => void put("weekly-digest", { enabled: true, weekday: Number(day) })} />
+          <SelectField label={t("On which day")} value={String(user.weeklyDigestWeekday)} options={weekdays} onValue={(day) => void put("weekly-digest", { enabled: true, weekday: Number(day) })} />
         )}
       </section>
       <section class="card stack" aria-label={t("Map")}>
