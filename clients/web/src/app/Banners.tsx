@@ -4,7 +4,7 @@ import { formatNumber, t, tn } from "../i18n/index.ts";
 import { announce } from "../ui/announce.ts";
 import { href } from "./router.ts";
 import { isUnreachable } from "./reach.ts";
-import { state, useAccount, wasRemoved } from "./session.ts";
+import { isKeptNowhere, state, useAccount, wasRemoved } from "./session.ts";
 import { loadNewVersion, newVersion } from "./version.ts";
 import { Waiting } from "./Waiting.tsx";
 
@@ -31,6 +31,12 @@ export function Banners() {
         <div class="banner">
           <span>{t("A new version is here.")}</span>
           <button onClick={loadNewVersion}>{t("Load it")}</button>
+        </div>
+      )}
+      {isKeptNowhere.value && (
+        <div class="banner warning">
+          <span>{t("This browser keeps nothing here, as in a private window: without a network nothing can be seen, and what was not sent is lost with the page.")}</span>
+          <button onClick={() => (isKeptNowhere.value = false)}>{t("Close")}</button>
         </div>
       )}
       {wasRemoved.value && (

@@ -6,7 +6,7 @@ import { saveFile } from "../ui/saveFile.ts";
 import { copies, endSession, ended, signOut, unsentAtSignOut, unsentHere } from "./session.ts";
 
 export async function askToSignOut(): Promise<void> {
-  unsentAtSignOut.value = await copies.unsent();
+  unsentAtSignOut.value = await copies.unsent().catch(() => []);
 }
 
 export function SignOutDialog() {

@@ -2,7 +2,7 @@
 // the copy before anything is shown, when the user comes back to the tab, and after every refusal. Without an answer, such as
 // without a network, the copy is all there is, and is shown.
 import { effect, signal } from "@preact/signals";
-import { Connection, Copies, type EndReason, endReason, OtherAccountError, Session, type Unsent } from "contacts-client";
+import { Connection, Copies, type EndReason, endReason, MemoryStore, OtherAccountError, Session, type Store, type Unsent } from "contacts-client";
 import { preferredLanguage, setLanguage, t } from "../i18n/index.ts";
 import { Account } from "../store/account.ts";
 import { toast } from "../ui/toast.tsx";
@@ -27,6 +27,8 @@ export const unsentHere = signal<Unsent[]>([]);
 export const unsentAtSignOut = signal<Unsent[] | null>(null);
 // The client could not start, such as in a browser that stores nothing.
 export const startFailure = signal<unknown>(null);
+// The browser keeps nothing: a private window, lockdown, or storage that is switched off. The copy is in memory alone.
+export const isKeptNowhere = signal(false);
 // The browser has removed what was saved here: edits that were not sent are gone.
 export const wasRemoved = signal(false);
 // Why a sign-in through the provider has led back: it is in the address, which may change before it is shown.
@@ -120,7 +122,7 @@ async function judge(answer: Answer): Promise<void> {
   const known = current?.id ?? localStorage.getItem(REMEMBERED);
   if (known && (reason === "session_revoked" || reason === "account_deleted")) {
     await leave();
-    await copies.strip(known);
+    await copies.strip(known).catch(() => undefined);
     forgetSession();
     forgetDrafts(`draft ${known} `, `usual ${known} `);
     await forgetShared();
@@ -144,7 +146,7 @@ async function goOut(reason: EndReason | "not_ended" | null): Promise<void> {
   ended.value = reason;
   const remembered = localStorage.getItem(REMEMBERED);
   // Of other accounts nobody is told here, unless nothing but their edits is left.
-  unsentHere.value = (await copies.unsent()).filter(({ accountId, isStripped }) => isStripped || accountId === remembered);
+  unsentHere.value = (await copies.unsent().catch(() => [])).filter(({ accountId, isStripped }) => isStripped || accountId === remembered);
   state.value = "out";
 }
 
@@ -154,17 +156,24 @@ async function openAccount(id: string): Promise<void> {
   await leave();
   const former = localStorage.getItem(REMEMBERED);
   if (former !== null && former !== id) await forgetShared();
-  const store = await copies.open(id, () => onClosed());
-  wasRemoved.value = localStorage.getItem(FILLED) === id && (await store.get("facts", "account")) === undefined;
+  const store = await openStore(id);
+  wasRemoved.value = localStorage.getItem(FILLED) === id && !isKeptNowhere.value && (await store.get("facts", "account")) === undefined;
   const opened = new Account(id, copies.storeName(id), store, background);
   await opened.open();
   localStorage.setItem(REMEMBERED, id);
   ended.value = null;
   account.value = opened;
   state.value = "in";
+  let isPushLooked = false;
   const stop = effect(() => {
     const { syncedAt, error } = opened.sync.value;
-    if (syncedAt) localStorage.setItem(FILLED, id);
+    if (syncedAt) {
+      localStorage.setItem(FILLED, id);
+      if (!isPushLooked && globalThis.Notification?.permission === "granted") {
+        isPushLooked = true;
+        void import("../features/notifications/push.ts").then(({ renewPush }) => renewPush(id)).catch(() => undefined);
+      }
+    }
     if (error instanceof OtherAccountError) void compare();
   });
   // The sync goes on asking until the service answers again.
@@ -176,6 +185,18 @@ async function openAccount(id: string): Promise<void> {
     stopProbe();
   };
   void navigator.storage?.persist?.();
+}
+
+async function openStore(id: string): Promise<Store & { close(): void }> {
+  try {
+    const store = await copies.open(id, () => onClosed());
+    isKeptNowhere.value = false;
+    return store;
+  } catch (error) {
+    console.warn(error);
+    isKeptNowhere.value = true;
+    return Object.assign(new MemoryStore(), { close: () => undefined });
+  }
 }
 
 // Another tab has signed out, or the browser has removed the data of the site.
@@ -219,7 +240,7 @@ export async function signOut(): Promise<void> {
   await leave();
   forgetSession();
   forgetDrafts("draft ", "usual ");
-  await copies.removeAll();
+  await copies.removeAll().catch(() => undefined);
   const endpoint = await forgetShared();
   if (endpoint) await forgetPushAtService(endpoint).catch(() => undefined);
   const isEnded = await endSession();
@@ -246,12 +267,12 @@ export async function forgetAccount(): Promise<void> {
   await leave();
   forgetSession();
   forgetDrafts(`draft ${id} `, `usual ${id} `);
-  await copies.remove(id);
+  await copies.remove(id).catch(() => undefined);
   await forgetShared();
 }
 
 function forgetSession(): void {
-  for (const key of [REMEMBERED, FILLED, "contacts import"]) localStorage.removeItem(key);
+  for (const key of [REMEMBERED, FILLED, "contacts import", "contacts push"]) localStorage.removeItem(key);
 }
 
 // Drafts, and which number or messenger was used last.
@@ -261,7 +282,7 @@ function forgetDrafts(...prefixes: string[]): void {
 
 // What the browser keeps beside the copies: photos, and the push subscription, whose address it returns.
 async function forgetShared(): Promise<string | undefined> {
-  await globalThis.caches?.delete("photos");
+  for (const name of ["photos", "actions"]) await globalThis.caches?.delete(name);
   try {
     const registration = await navigator.serviceWorker?.getRegistration("/app/");
     const subscription = await registration?.pushManager?.getSubscription();

@@ -22,6 +22,10 @@ export async function startServiceWorker(): Promise<void> {
   };
   look(registration.waiting);
   registration.addEventListener("updatefound", () => look(registration.installing));
+  // Actions of notifications that were pressed without a network.
+  const tellOnline = () => registration.active?.postMessage("online");
+  tellOnline();
+  addEventListener("online", tellOnline);
   setInterval(() => void registration.update().catch(() => undefined), CHECKED_EACH_MILLISECONDS);
   navigator.serviceWorker.addEventListener("controllerchange", () => hadWorker && newVersion.value && location.reload());
   navigator.serviceWorker.addEventListener("message", ({ data }) => {

@@ -5,10 +5,10 @@ import {
   type Connection,
   Copy,
   type Edit,
-  type IndexedDbStore,
   LiveTable,
   type Records,
   type RecordType,
+  type Store,
   Syncer,
   type SyncState,
 } from "contacts-client";
@@ -76,11 +76,11 @@ export class Account {
   readonly isFilling = signal(false);
   readonly #firstPage = signal<PersonRow[]>([]);
   onClose: () => void = () => undefined;
-  readonly store: IndexedDbStore;
+  readonly store: Store & { close(): void };
   #isOpen = true;
   #stopLanguage = () => undefined as unknown;
 
-  constructor(id: string, storeName: string, store: IndexedDbStore, connection: Connection) {
+  constructor(id: string, storeName: string, store: Store & { close(): void }, connection: Connection) {
     this.id = id;
     this.storeName = storeName;
     this.connection = connection;

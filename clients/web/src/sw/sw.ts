@@ -17,7 +17,10 @@ self.addEventListener("fetch", (event) => {
   if (answer) event.respondWith(answer);
 });
 // The page asks for it when the user has agreed to load the new version.
-self.addEventListener("message", ({ data }) => data === "activate" && self.skipWaiting());
+self.addEventListener("message", (event) => {
+  if (event.data === "activate") void self.skipWaiting();
+  if (event.data === "online") event.waitUntil(sendKeptActions());
+});
 
 async function precache(): Promise<void> {
   const cache = await caches.open(SHELL);
@@ -92,9 +95,35 @@ self.addEventListener("push", (event) => {
 // docs/reminder-actions.md: the link is the credential, and only a POST acts.
 self.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  const answer = event.action && fetch(event.action, { method: "POST", mode: "no-cors", keepalive: true });
-  event.waitUntil(answer || showPage((event.notification.data as { url: string }).url));
+  event.waitUntil(event.action ? act(event.action) : showPage((event.notification.data as { url: string }).url));
 });
+self.addEventListener("sync", (event) => (event as ExtendableEvent).waitUntil(sendKeptActions()));
+
+const ACTIONS = "actions";
+
+// Without a network it is kept, and sent when there is one: the browser says so, or the page.
+async function act(link: string): Promise<void> {
+  if (await post(link)) return;
+  await (await caches.open(ACTIONS)).put(link, new Response());
+  const { sync } = self.registration as { sync?: { register(tag: string): Promise<void> } };
+  await sync?.register(ACTIONS).catch(() => undefined);
+}
+
+async function sendKeptActions(): Promise<void> {
+  if (!(await caches.has(ACTIONS))) return;
+  const kept = await caches.open(ACTIONS);
+  for (const { url } of await kept.keys()) if (await post(url)) await kept.delete(url);
+}
+
+// Whether the service has heard it. What it says of it changes nothing: a link that is too old stays so.
+async function post(link: string): Promise<boolean> {
+  try {
+    await fetch(link, { method: "POST", mode: "no-cors", keepalive: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function showPage(link: string): Promise<void> {
   // Links of notices that were sent before.

@@ -1,10 +1,11 @@
 // A modal dialog by the platform's <dialog>: it keeps the focus inside and gives it back. On a phone it is a sheet, which the
 // back button closes. A tap outside closes it only if nothing was typed.
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { t } from "../i18n/index.ts";
 import { Icon } from "./Icon.tsx";
 import { pushSheet } from "./sheets.ts";
+import { dialogs, Toasts } from "./toast.tsx";
 
 interface Props {
   title: string;
@@ -21,12 +22,15 @@ export function Dialog({ title, onClose, children, footer, keepsOpen = false, on
   const titleId = useId();
   const close = useRef(onClose);
   close.current = onClose;
+  const layer = useMemo(() => ({}), []);
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
     dialog.current?.querySelector<HTMLElement>("[autofocus], .body input, .body select, .body textarea, .body button")?.focus();
     const removeSheet = pushSheet(() => close.current());
+    dialogs.value = [...dialogs.peek(), layer];
     return () => {
+      dialogs.value = dialogs.peek().filter((each) => each !== layer);
       removeSheet();
       opener?.focus();
     };
@@ -66,6 +70,7 @@ export function Dialog({ title, onClose, children, footer, keepsOpen = false, on
       ) : (
         <div class="dialog">{content}</div>
       )}
+      <Toasts within={layer} />
     </dialog>
   );
 }

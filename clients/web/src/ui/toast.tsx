@@ -24,7 +24,12 @@ function close(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-export function Toasts() {
+// The open dialogs, the topmost last. What is outside of it cannot be pressed, so messages stand in it.
+export const dialogs = signal<object[]>([]);
+
+// `within`: the dialog; without one, the page.
+export function Toasts({ within }: { within?: object }) {
+  if (dialogs.value.at(-1) !== within) return null;
   return (
     <div class="toasts no-print" role="status">
       {toasts.value.map(({ id, text, act, label }) => (

@@ -70,15 +70,19 @@ function DeleteAccount() {
   const { hasPassword } = account.settings.value;
   const [password, setPassword] = useState("");
   const [text, setText] = useState("");
+  const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const remove = async (event: Event) => {
     event.preventDefault();
+    setProblem(null);
+    setBusy(true);
     try {
       await connection.ask("DELETE", "/api/user/delete", { confirmationText: text, ...(hasPassword ? { password } : {}) });
       await forgetAccount();
       location.href = "/";
     } catch (error) {
       setProblem(problemOf(error));
+      setBusy(false);
     }
   };
   return (
@@ -89,7 +93,12 @@ function DeleteAccount() {
         {hasPassword && <TextField label={t("Password")} type="password" autocomplete="current-password" required value={password} onValue={setPassword} error={problem?.fields["password"]} />}
         <TextField label={t("Type DELETE")} autocomplete="off" required value={text} onValue={setText} error={problem?.fields["confirmationText"]} />
         {problem && Object.keys(problem.fields).length === 0 && <ProblemNote problem={problem} />}
-        <div><button class="danger" disabled={text !== "DELETE"}>{t("Delete the account")}</button></div>
+        {isBusy && (
+          <p role="status">
+            <progress /> {t("Everything is being deleted. This may take a while.")}
+          </p>
+        )}
+        <div><button class="danger" disabled={text !== "DELETE" || isBusy}>{t("Delete the account")}</button></div>
       </form>
     </section>
   );

@@ -67,7 +67,8 @@ function Email({ channels: [found, reload] }: { channels: Channels }) {
 }
 
 function Devices({ channels: [channels] }: { channels: Channels }) {
-  const { settings } = useAccount();
+  const account = useAccount();
+  const { settings } = account;
   const [found, reload] = useRemote("push devices", async (signal) => {
     const [{ subscriptions }, own] = await Promise.all([
       connection.ask("GET", "/api/notifications/push/subscriptions", undefined, { signal }),
@@ -80,7 +81,7 @@ function Devices({ channels: [channels] }: { channels: Channels }) {
   const isConfigured: boolean | undefined = channels.value.data?.["push"].configured;
   const subscribe = () =>
     attempt(async () => {
-      const isDone = await subscribeThisBrowser();
+      const isDone = await subscribeThisBrowser(account.id);
       toast(isDone ? t("This browser is told from now on.") : t("The browser does not allow it. Look at its settings of this site."));
     });
   const remove = (device: Schemas["PushDevice"]) =>
