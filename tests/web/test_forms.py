@@ -40,7 +40,7 @@ def test_date_keeps_what_was_changed_elsewhere_while_its_draft_waited(web: Web, 
     tap_outside(page)
     leave_with_a_draft(page)
     elsewhere.ok("PUT", f"{path}/{made['id']}", {**birthday, "reminderEnabled": True, "reminderLeadDays": 7})
-    expect(page.get_by_text("Reminder on the day, and 7 days before")).to_be_visible()
+    expect(page.get_by_role("region", name="Dates")).to_contain_text("Reminder on the day, and 7 days before")
     edit_the_date(page)
     expect(page.get_by_label("Day", exact=True)).to_have_value("1990-05-02")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()

@@ -104,7 +104,7 @@ def test_after_a_sign_out_on_a_page_without_script_nothing_is_shown(web: Web, al
     # What the next person adds is theirs.
     page.goto(f"{web.base}/app/people/new")
     page.get_by_label("Given name").fill("Cy")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     web.eventually(page, Person.unscoped.filter(name="Cy").exists)
     assert Person.unscoped.get(name="Cy").owner_id == ben.pk
 

@@ -93,21 +93,26 @@ def test_both_directions_of_a_sync(synced: SyncedAccount) -> None:
 
 IN_CLIENT = """
 const { describeEdit, describeField } = await load("features/sync/describe.ts");
-const { setLanguage } = await load("i18n/index.ts");
+const { loadAllTexts, setLanguage } = await load("i18n/index.ts");
 const { byName, search, toPersonRow } = await load("store/people.ts");
+const { DETAIL_FIELDS, labelOf, pickPlain, toSent } = await load("features/person/fields.ts");
+const field = DETAIL_FIELDS.find(({ name }) => name === "pronouns");
+const shown = pickPlain(DETAIL_FIELDS, { pronouns: input }).pronouns;
+const form = [labelOf(field), field.limit, shown, toSent(field, " x "), toSent(field, "")];
 const body = { notes: "", pronouns: input, jobTitle: "" };
 const account = { person: () => ({ name: "Ada" }) };
 const change = describeEdit(account, { type: "person", id: "1", action: "update", base: {}, body });
 const words = [];
 for (const language of ["en", "de-DE", "es-ES", "fr-FR", "ja-JP", "nb-NO"]) {
   await setLanguage(language);
+  await loadAllTexts();
   words.push(describeField("person", "pronouns"));
 }
 const lists = { phoneNumbers: [], emails: [], addresses: [], locations: [] };
 const other = { ...lists, id: "2", name: "Ada", createdAt: "2026-01-01" };
 const people = [other, { ...other, id: "1", pronouns: input }];
 const rows = byName(people.map(toPersonRow), { nameOrder: "WESTERN", nameDisplayFormat: "FULL" });
-return { change, words, found: search(rows, "them").map(({ id }) => id) };
+return { change, words, form, found: search(rows, "them").map(({ id }) => id) };
 """
 
 
@@ -115,6 +120,7 @@ def test_client_in_the_browser() -> None:
     assert run_in_client(IN_CLIENT, THEY) == {
         "change": "Person changed: Ada (Pronouns, Profession or role, Notes)",
         "words": ["Pronouns", "Pronomen", "Pronombres", "Pronoms", "代名詞", "Pronomen"],
+        "form": ["Pronouns", 100, THEY, "x", None],
         "found": ["1"],
     }
 

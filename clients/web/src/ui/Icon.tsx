@@ -6,6 +6,7 @@ const PATHS = {
   bell: "M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20h4",
   calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   cake: "M4 20h16v-7H4zM4 16c3 2 5-2 8 0s5-2 8 0M12 13V8M12 4v1",
+  camera: "M4 8h4l1.500-2.500h5L16 8h4v11H4zM12 16.500a3.500 3.500 0 1 0 0-7 3.500 3.500 0 0 0 0 7z",
   check: "M5 13l4 4L19 7",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2",
   close: "M6 6l12 12M18 6L6 18",

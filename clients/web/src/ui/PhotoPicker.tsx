@@ -1,5 +1,6 @@
 // Chooses a photo and shows the part of it that is kept. HEIC is converted by the service first, since most browsers cannot
 // show it.
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { connection } from "../app/session.ts";
 import { t } from "../i18n/index.ts";
@@ -14,9 +15,11 @@ interface Props {
   // Saves the photo, or removes it (null). What it throws is shown, and the photo can be saved again.
   save: (picture: Blob | null) => Promise<void>;
   name?: string; // of the person, who otherwise is the user
+  // Other buttons than those of this part.
+  children?: (act: { choose: () => void; remove: () => void }) => ComponentChildren;
 }
 
-export function PhotoPicker({ hasPhoto, save, name }: Props) {
+export function PhotoPicker({ hasPhoto, save, name, children }: Props) {
   const input = useRef<HTMLInputElement>(null);
   const [picture, setPicture] = useState<ImageBitmap | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
@@ -42,17 +45,21 @@ export function PhotoPicker({ hasPhoto, save, name }: Props) {
     }
   };
   return (
-    <div class="stack tight">
-      <div class="row">
-        <button type="button" onClick={() => input.current?.click()}>
-          {name ? (hasPhoto ? t("Change the photo of {name}", { name }) : t("Add a photo of {name}", { name })) : hasPhoto ? t("Change the photo") : t("Add a photo")}
-        </button>
-        {hasPhoto && (
-          <button type="button" class="plain danger" onClick={() => void attempt(null)}>
-            {t("Remove the photo")}
+    <div class={children ? undefined : "stack tight"}>
+      {children ? (
+        children({ choose: () => input.current?.click(), remove: () => void attempt(null) })
+      ) : (
+        <div class="row">
+          <button type="button" onClick={() => input.current?.click()}>
+            {name ? (hasPhoto ? t("Change the photo of {name}", { name }) : t("Add a photo of {name}", { name })) : hasPhoto ? t("Change the photo") : t("Add a photo")}
           </button>
-        )}
-      </div>
+          {hasPhoto && (
+            <button type="button" class="plain danger" onClick={() => void attempt(null)}>
+              {t("Remove the photo")}
+            </button>
+          )}
+        </div>
+      )}
       <input
         ref={input}
         type="file"

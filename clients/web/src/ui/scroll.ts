@@ -22,3 +22,12 @@ export function scrollerOf(element: Element | null | undefined): Scroller {
     scrollTo: (offset) => pane.scrollTo(0, offset),
   };
 }
+
+// Scrolls to an element in what scrolls, and nothing around it.
+export function reveal(element: Element | null | undefined, margin = 16): void {
+  if (!element) return;
+  const { top, height, offset, scrollTo } = scrollerOf(element);
+  const { top: begin, bottom: end } = element.getBoundingClientRect();
+  if (begin >= top && end <= top + height) return;
+  scrollTo(offset + begin - top - margin);
+}

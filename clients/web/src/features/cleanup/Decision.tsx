@@ -136,7 +136,7 @@ function Choices({ one, other, onJoined, onTwo, onLater, onUndone }: Answers & {
                 <Tiles name={PHOTO} label={t("Photo")} choice={choices[PHOTO] ?? "first"} onChoice={(choice) => choose(PHOTO, choice)} options={sides.map(({ person }, index) => [index ? "second" : "first", "", person] as const)} />
               )}
               {fields.map((field) => (
-                <Tiles key={field.name} name={field.name} label={t(field.label)} choice={choices[field.name] ?? defaultChoice(field, one.person)} onChoice={(choice) => choose(field.name, choice)} options={optionsOf(account, field, one, other)} />
+                <Tiles key={field.name} name={field.name} label={field.label()} choice={choices[field.name] ?? defaultChoice(field, one.person)} onChoice={(choice) => choose(field.name, choice)} options={optionsOf(account, field, one, other)} />
               ))}
             </div>
           </section>

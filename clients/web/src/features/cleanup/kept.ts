@@ -48,7 +48,7 @@ export function keptFromBoth(account: Account, one: Side, other: Side): Kept[] {
   });
   for (const field of oneSidedFields(one.person, other.person)) {
     const isOfOne = !field.isEmpty(one.person);
-    found.push({ icon: "edit", kind: "kind-note", text: `${t(field.label)}: ${valueInWords(account, isOfOne ? one.person : other.person, field)}`, from: fromWhom(isOfOne, !isOfOne) });
+    found.push({ icon: "edit", kind: "kind-note", text: `${field.label()}: ${valueInWords(account, isOfOne ? one.person : other.person, field)}`, from: fromWhom(isOfOne, !isOfOne) });
   }
   const [ties, contacts] = [one.ties + other.ties, one.contacts + other.contacts];
   const counts = [ties > 0 && tn("{count} tie", "{count} ties", ties), contacts > 0 && tn("{count} logged contact", "{count} logged contacts", contacts)].filter((text) => text !== false);

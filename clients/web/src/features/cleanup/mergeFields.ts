@@ -6,7 +6,7 @@ import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { intervalLabel } from "../people/intervals.ts";
 import type { Person } from "../person/entries.ts";
-import { DETAIL_FIELDS, NAME_FIELDS } from "../person/fields.ts";
+import { DETAIL_FIELDS, labelOf, NAME_FIELDS } from "../person/fields.ts";
 
 export type Choice = "first" | "second" | "both";
 export const PHOTO = "photo"; // its choice
@@ -14,7 +14,7 @@ type Overrides = NonNullable<components["schemas"]["MergeRequest"]["fieldOverrid
 
 export interface MergeField {
   name: string;
-  label: string; // a text of t()
+  label: () => string;
   columns: (keyof Person & keyof Overrides)[]; // what the choice decides
   isEmpty: (person: Person) => boolean;
 }
@@ -25,17 +25,17 @@ const isNull = (name: keyof Person) => (person: Person) => person[name] === null
 const never = () => false;
 
 const FIELDS: MergeField[] = [
-  ...[...NAME_FIELDS, ...DETAIL_FIELDS].map(({ name, label }) => ({
-    name: name as string,
-    label,
-    columns: [name as keyof Person & keyof Overrides],
-    isEmpty: isNull(name),
+  ...[...NAME_FIELDS, ...DETAIL_FIELDS].map((field) => ({
+    name: field.name as string,
+    label: () => labelOf(field),
+    columns: [field.name as keyof Person & keyof Overrides],
+    isEmpty: isNull(field.name),
   })),
-  { name: "relationshipToUserId", label: "Relationship to you", columns: ["relationshipToUserId"], isEmpty: isNull("relationshipToUserId") },
-  { name: "notes", label: "Notes", columns: ["notes"], isEmpty: isNull("notes") },
-  { name: "contactReminder", label: "Reminder to get in touch", columns: [...REMINDER], isEmpty: (person) => !person.contactReminderEnabled },
-  { name: "favourite", label: "Favourite", columns: ["favourite"], isEmpty: never },
-  { name: "quiet", label: "Quiet", columns: ["quiet"], isEmpty: never },
+  { name: "relationshipToUserId", label: () => t("Relationship to you"), columns: ["relationshipToUserId"], isEmpty: isNull("relationshipToUserId") },
+  { name: "notes", label: () => t("Notes"), columns: ["notes"], isEmpty: isNull("notes") },
+  { name: "contactReminder", label: () => t("Reminder to get in touch"), columns: [...REMINDER], isEmpty: (person) => !person.contactReminderEnabled },
+  { name: "favourite", label: () => t("Favourite"), columns: ["favourite"], isEmpty: never },
+  { name: "quiet", label: () => t("Quiet"), columns: ["quiet"], isEmpty: never },
 ];
 
 function valueOf(person: Person, { columns }: MergeField): string {
@@ -80,6 +80,6 @@ export function valueInWords(account: Account, person: Person, field: MergeField
   const value = person[field.columns[0]!];
   if (typeof value === "boolean") return value ? t("Yes") : t("No");
   if (field.name === "relationshipToUserId") return account.relationshipTypes.byId.value.get(String(value))?.label ?? "…";
-  if (field.name === "lastContact" || field.name === "deathday") return formatDay(String(value), account.settings.value.dateFormat);
+  if (field.name === "lastContact" || field.name === "deathday" || field.name === "anniversary") return formatDay(String(value), account.settings.value.dateFormat);
   return String(value);
 }

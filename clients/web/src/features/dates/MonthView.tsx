@@ -11,7 +11,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { isDesk } from "../../ui/media.ts";
 import { MissingReminders } from "./Bell.tsx";
 import { DateRow } from "./DateRow.tsx";
-import { nextOccurrences, type Occurrence, occurrenceInWords, occurrences, whoseInWords } from "./occurrences.ts";
+import { nextOccurrences, type Occurrence, occurrenceInWords, occurrences } from "./occurrences.ts";
 
 const WEEK = 7;
 const WEEKS = 6; // as many in each month, so that nothing below moves
@@ -57,7 +57,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
       </div>
       <div class="two">
         <Grid first={first} start={start} now={now} chosen={chosen} byDay={byDay} onChoose={choose} />
-        <div class="stack day-sections">
+        <div class="stack sections">
           {chosen && (
             <section class="section" aria-label={dayInWords(chosen, { weekday: "long", day: "numeric", month: "long" })}>
               <header>
@@ -68,7 +68,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
                 </a>
               </header>
               {ofChosen.length > 0 && (
-                <ul class="card day-rows">
+                <ul class="card rows">
                   {ofChosen.map((each) => <DateRow key={each.id} occurrence={each} now={now} when={null} isSmall />)}
                 </ul>
               )}
@@ -82,7 +82,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
               {next.length === 0 ? (
                 <p class="card soft">{t("No dates yet.")}</p>
               ) : (
-                <ul class="card day-rows">
+                <ul class="card rows">
                   {next.map((each) => <DateRow key={each.id} occurrence={each} now={now} when={nearDayInWords(each.day, now)} isSmall />)}
                 </ul>
               )}
@@ -144,7 +144,7 @@ function Grid({ first, start, now, chosen, byDay, onChoose }: GridProps) {
             {[...Array(WEEK).keys()].map((index) => {
               const day = addDays(start, week * WEEK + index);
               const found = byDay.get(day) ?? [];
-              const whose = whoseInWords(found);
+              const whose = found.map(occurrenceInWords).join(", ");
               const classes = [day.slice(0, 7) !== first.slice(0, 7) && "off", day === now && "now", day === chosen && "chosen"].filter(Boolean).join(" ");
               return (
                 <td key={day} class={classes} aria-selected={day === chosen}>

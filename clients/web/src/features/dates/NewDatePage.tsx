@@ -4,6 +4,7 @@ import { goBack, place } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { Page } from "../../ui/Page.tsx";
+import { createNewPeople, nameOfPicked } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { DateDialog } from "../person/DateDialog.tsx";
 import "../person/person.css";
@@ -14,14 +15,21 @@ export default function NewDatePage() {
   const given = query.get("person");
   const [ids, setIds] = useState<string[]>(given ? [given] : []);
   const [id] = ids;
-  const name = id ? account.person(id)?.name : undefined;
+  const name = id ? nameOfPicked(account, id) : undefined;
   return (
     <Page title={t("New date")} back="/dates">
       <div class="card">
-        <PersonPicker label={t("Whose")} ids={ids} onIds={(chosen) => setIds(chosen.slice(-1))} autoFocus={!id} />
+        <PersonPicker label={t("Whose")} ids={ids} onIds={(chosen) => setIds(chosen.slice(-1))} autoFocus={!id} withNew />
       </div>
       {id && name && (
-        <DateDialog personId={id} name={name} date={null} day={query.get("day") ?? ""} onClose={() => goBack(`/people/${id}`)} />
+        <DateDialog
+          personId={id}
+          name={name}
+          date={null}
+          day={query.get("day") ?? ""}
+          makeOwner={async () => (await createNewPeople(account, ids))[0]!}
+          onClose={() => goBack(account.person(id) ? `/people/${id}` : "/dates")}
+        />
       )}
     </Page>
   );

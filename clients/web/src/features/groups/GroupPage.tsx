@@ -16,6 +16,7 @@ import { toast } from "../../ui/toast.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
 import { addToGroup, removeFromGroup } from "../people/actions.ts";
 import { intervalLabel } from "../people/intervals.ts";
+import { createNewPeople } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { secondLine } from "../people/secondLine.ts";
 import { type Group, GroupForm, groupDraftKey } from "./GroupForm.tsx";
@@ -219,7 +220,7 @@ function AddPeople({ groupId, members, onClose }: { groupId: string; members: Pe
   const account = useAccount();
   const [ids, setIds] = useState<string[]>([]);
   const save = async () => {
-    if (ids.length) await addToGroup(account, ids, groupId);
+    if (ids.length) await addToGroup(account, await createNewPeople(account, ids), groupId);
     onClose();
   };
   return (
@@ -239,7 +240,7 @@ function AddPeople({ groupId, members, onClose }: { groupId: string; members: Pe
         </>
       }
     >
-      <PersonPicker label={t("Who")} ids={ids} onIds={setIds} excluded={members.map(({ id }) => id)} autoFocus />
+      <PersonPicker label={t("Who")} ids={ids} onIds={setIds} excluded={members.map(({ id }) => id)} autoFocus withNew />
     </Dialog>
   );
 }

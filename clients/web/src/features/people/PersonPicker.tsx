@@ -1,10 +1,13 @@
-// Chooses people by typing: suggestions come from memory. One who is not there yet is made.
+// Chooses people by typing: suggestions come from memory. Who is not there yet is a name until the form is saved
+// (createNewPeople), and stands apart, so that nobody is made by a slip.
 import { useId, useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
 import { search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { nameOfPicked, newPerson } from "./newPeople.ts";
 import "./people.css";
 
 interface Props {
@@ -14,44 +17,44 @@ interface Props {
   excluded?: string[];
   autoFocus?: boolean;
   withGroups?: boolean; // a group stands for its people
+  withNew?: boolean; // the form makes new people
 }
 
 const MAX_SHOWN = 8;
 
-export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = false, withGroups = false }: Props) {
+export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = false, withGroups = false, withNew = false }: Props) {
   const account = useAccount();
   const id = useId();
   const [words, setWords] = useState("");
-  const [at, setAt] = useState(0);
+  const [moved, setMoved] = useState<number | null>(null); // by the arrows: the first arrow stays at the first suggestion
   const left = words.trim() ? search(account.people.value, words).filter((row) => !ids.includes(row.id) && !excluded.includes(row.id)) : [];
   const shown = left.slice(0, MAX_SHOWN);
   const choose = (chosen: string) => {
     onIds([...ids, chosen]);
     setWords("");
-    setAt(0);
+    setMoved(null);
   };
-  const create = async () => {
-    const [name, ...rest] = words.trim().split(/\s+/);
-    choose(await account.copy.create("person", { name: name!, ...(rest.length ? { surname: rest.join(" ") } : {}) }));
-  };
+  const create = () => choose(newPerson(words));
   const folded = fold(words);
   const groups = withGroups && folded ? account.groups.all.filter(({ name }) => fold(name).includes(folded)).slice(0, 3) : [];
   const chooseGroup = (groupId: string) => {
     const members = account.people.value.filter(({ groupIds }) => groupIds.includes(groupId)).map(({ id: member }) => member);
     onIds([...new Set([...ids, ...members])]);
     setWords("");
-    setAt(0);
+    setMoved(null);
   };
   // People first, then groups, then a new person.
-  const acts = [...shown.map((row) => () => choose(row.id)), ...groups.map((group) => () => chooseGroup(group.id)), () => void create()];
+  const acts = [...shown.map((row) => () => choose(row.id)), ...groups.map((group) => () => chooseGroup(group.id)), ...(withNew ? [create] : [])];
   const options = words.trim() ? acts.length : 0;
+  const at = moved ?? 0;
+  const move = (step: number) => setMoved(moved === null && step > 0 ? 0 : (at + options + step) % options);
   return (
     <div class="field picker">
       <label for={id}>{label}</label>
       {ids.length > 0 && (
         <ul class="row">
           {ids.map((each) => {
-            const name = account.person(each)?.name ?? "…";
+            const name = nameOfPicked(account, each) ?? "…";
             return (
               <li key={each} class="chip">
                 <bdi>{name}</bdi>
@@ -69,16 +72,17 @@ export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = fal
         autoFocus={autoFocus}
         autocomplete="off"
         role="combobox"
+        aria-autocomplete="list"
         aria-expanded={options > 0}
         aria-controls={`${id}-list`}
         aria-activedescendant={options > 0 ? `${id}-${at}` : undefined}
         onInput={({ currentTarget }) => {
           setWords(currentTarget.value);
-          setAt(0);
+          setMoved(null);
         }}
         onKeyDown={(event) => {
-          if (event.key === "ArrowDown" && options) setAt((at + 1) % options);
-          else if (event.key === "ArrowUp" && options) setAt((at + options - 1) % options);
+          if (event.key === "ArrowDown" && options) move(1);
+          else if (event.key === "ArrowUp" && options) move(-1);
           else if (event.key === "Enter" && options) acts[at]!();
           else if (event.key === "Backspace" && !words && ids.length) onIds(ids.slice(0, -1));
           else return;
@@ -98,8 +102,9 @@ export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = fal
             {t("Everybody in {group}", { group: name })}
           </li>
         ))}
-        {options > 0 && (
-          <li id={`${id}-${options - 1}`} role="option" aria-selected={at === options - 1} onPointerDown={(event) => event.preventDefault()} onClick={() => void create()}>
+        {options > 0 && withNew && (
+          <li class="picker-new" id={`${id}-${options - 1}`} role="option" aria-selected={at === options - 1} onPointerDown={(event) => event.preventDefault()} onClick={create}>
+            <Icon name="add" />
             {t("New person: {name}", { name: words.trim() })}
           </li>
         )}

@@ -1,38 +1,41 @@
 // How to reach a person: every number, address and handle is a link, with a copy.
-import { useEffect, useState } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { announce } from "../../ui/announce.ts";
-import { SelectField, TextField } from "../../ui/Field.tsx";
-import type { Form } from "../../ui/form.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { addressLines, type Entry, LISTS, type ListField, mapUrl, messengerUrl, type Person, smsUrl, telUrl, typeLabel, webUrl } from "./entries.ts";
-import { logNow } from "./interactions.ts";
-
-export const CONTACT_FIELDS = Object.keys(LISTS) as ListField[];
+import { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
+import { addressLines, mapUrl } from "./addresses.ts";
+import { type Entry, type Person, typeLabel } from "./entries.ts";
+import { offerLog } from "./interactions.ts";
 
 export function ContactSection({ person, name }: { person: Person; name: string }) {
+  const shared = { person, name };
   return (
-    <ul class="contact">
-      {person.phoneNumbers.map((entry) => (
-        <Line key={entry.id} person={person} name={name} kind="CALL" label={typeLabel(entry.type)} text={entry.number} url={telUrl(entry.number)} action={t("Call {name}: {value}", { name, value: entry.number })}>
-          {telUrl(entry.number) && (
-            <LinkIcon icon="message" url={smsUrl(entry.number)!} label={t("Write {name} a message: {value}", { name, value: entry.number })} />
-          )}
-        </Line>
+    <ul class="card flush lines reach-lines">
+      {person.phoneNumbers.map((entry) => {
+        const [url, sms] = [telUrl(entry.number), smsUrl(entry.number)];
+        return (
+          <Line key={entry.id} {...shared} kind="CALL" label={typeLabel(entry.type)} text={entry.number} url={url} action={t("Call {name}: {value}", { name, value: entry.number })}>
+            {sms && <LinkIcon icon="message" url={sms} label={t("Write {name} a message: {value}", { name, value: entry.number })} />}
+          </Line>
+        );
+      })}
+      {person.emails.map(({ id, email, type }) => (
+        <Line key={id} {...shared} kind="EMAIL" label={typeLabel(type)} text={email} url={mailUrl(email)} action={t("Write {name} an e-mail: {value}", { name, value: email })} />
       ))}
-      {person.emails.map((entry) => (
-        <Line key={entry.id} person={person} name={name} kind="EMAIL" label={typeLabel(entry.type)} text={entry.email} url={`mailto:${encodeURIComponent(entry.email).replace("%40", "@")}`} action={t("Write {name} an e-mail: {value}", { name, value: entry.email })} />
+      {person.imHandles.map(({ id, handle, protocol }) => (
+        <Line key={id} {...shared} kind="MESSAGE" label={typeLabel(protocol)} text={handle} url={messengerUrl(protocol, handle)} action={t("Write {name} a message: {value}", { name, value: handle })} />
       ))}
-      {person.imHandles.map((entry) => (
-        <Line key={entry.id} person={person} name={name} kind="MESSAGE" label={typeLabel(entry.protocol)} text={entry.handle} url={messengerUrl(entry.protocol, entry.handle)} action={t("Write {name} a message: {value}", { name, value: entry.handle })} />
-      ))}
-      {person.addresses.map((entry) => (
-        <Line key={entry.id} person={person} name={name} kind={null} label={typeLabel(entry.type)} text={addressLines(entry as Entry).join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: addressLines(entry as Entry).join(" ") })} />
-      ))}
-      {person.urls.map((entry) => (
-        <Line key={entry.id} person={person} name={name} kind={null} label={typeLabel(entry.type)} text={entry.url} url={webUrl(entry.url)} action={t("Open the page of {name}: {value}", { name, value: entry.url })} />
+      {person.addresses.map((entry) => {
+        const lines = addressLines(entry as Entry);
+        return (
+          <Line key={entry.id} {...shared} kind={null} label={typeLabel(entry.type)} text={lines.join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: lines.join(" ") })} />
+        );
+      })}
+      {person.urls.map(({ id, url, type }) => (
+        <Line key={id} {...shared} kind={null} label={typeLabel(type)} text={url} url={webUrl(url)} action={t("Open the page of {name}: {value}", { name, value: url })} />
       ))}
     </ul>
   );
@@ -46,47 +49,37 @@ interface LineProps {
   text: string;
   url: string | null;
   action: string;
-  children?: preact.ComponentChildren;
+  children?: ComponentChildren;
 }
 
 function Line({ person, name, kind, label, text, url, action, children }: LineProps) {
   const account = useAccount();
-  const [isAway, setAway] = useState(false);
-  useEffect(() => {
-    if (!isAway || !kind) return;
-    const back = () => {
-      if (document.hidden) return;
-      setAway(false);
-      toast(t("Were you in touch with {name}?", { name }), () => logNow(account, person, kind), t("Log it"));
-    };
-    document.addEventListener("visibilitychange", back);
-    return () => document.removeEventListener("visibilitychange", back);
-  }, [isAway]);
   const isOutside = url?.startsWith("http");
+  const copy = async () => {
+    await navigator.clipboard?.writeText(text);
+    announce(t("Copied"));
+    toast(t("Copied"));
+  };
   return (
-    <li class="contact-line">
-      <span class="soft small contact-label">{label}</span>
-      <span class="contact-text">
+    <li class="reach-line">
+      <span class="grow">
         {url ? (
-          <a href={url} aria-label={action} target={isOutside ? "_blank" : undefined} rel={isOutside ? "noreferrer" : undefined} onClick={() => kind && setAway(true)}>
-            <bdi>{text}</bdi>
+          <a class="value" href={url} aria-label={action} target={isOutside ? "_blank" : undefined} rel={isOutside ? "noreferrer" : undefined} onClick={() => kind && offerLog(account, { id: person.id, name }, kind)}>
+            <span class="block" dir="auto">
+              {text}
+            </span>
           </a>
         ) : (
-          <bdi>{text}</bdi>
+          <span class="value" dir="auto">
+            {text}
+          </span>
         )}
+        <span class="soft label">{label}</span>
       </span>
-      <span class="row no-print">
+      <span class="row tight nowrap no-print">
         {children}
-        <button
-          class="plain icon"
-          aria-label={t("Copy {value}", { value: text })}
-          onClick={async () => {
-            await navigator.clipboard?.writeText(text);
-            announce(t("Copied"));
-            toast(t("Copied"));
-          }}
-        >
-          <Icon name="copy" />
+        <button class="plain icon" aria-label={t("Copy {value}", { value: text })} onClick={() => void copy()}>
+          <Icon name="copy" size={18} />
         </button>
       </span>
     </li>
@@ -96,71 +89,7 @@ function Line({ person, name, kind, label, text, url, action, children }: LinePr
 function LinkIcon({ icon, url, label }: { icon: IconName; url: string; label: string }) {
   return (
     <a class="button plain icon" href={url} aria-label={label}>
-      <Icon name={icon} />
+      <Icon name={icon} size={18} />
     </a>
   );
-}
-
-type ContactValues = { [F in ListField]: Entry[] };
-
-export function ContactForm({ form, onlyList }: { form: Form<ContactValues>; onlyList?: ListField | undefined }) {
-  const values = form.values.value;
-  return (
-    <>
-      {CONTACT_FIELDS.filter((field) => !onlyList || field === onlyList).map((field) => (
-        <EntryList key={field} field={field} entries={values[field]} errors={form.errors.value} onEntries={(entries) => form.set(field, entries)} />
-      ))}
-    </>
-  );
-}
-
-interface ListProps {
-  field: ListField;
-  entries: Entry[];
-  errors: Record<string, string>;
-  onEntries: (entries: Entry[]) => void;
-}
-
-export function EntryList({ field, entries, errors, onEntries }: ListProps) {
-  const { title, add, types, parts } = LISTS[field];
-  const typeName = field === "imHandles" ? "protocol" : "type";
-  const change = (index: number, name: string, value: string) =>
-    onEntries(entries.map((entry, at) => (at === index ? { ...entry, [name]: value } : entry)));
-  return (
-    <fieldset class="entries">
-      <legend>{t(title)}</legend>
-      {entries.map((entry, index) => (
-        <div class="entry" key={entry.id ?? `new ${index}`}>
-          <SelectField
-            label={t("Kind of {title} {number}", { title: t(title), number: index + 1 })}
-            value={String(entry[typeName] ?? types[0])}
-            options={[...new Set([...types, String(entry[typeName] ?? types[0])])].map((type) => [type, typeLabel(type)] as const)}
-            onValue={(value) => change(index, typeName, value)}
-          />
-          {parts.map(({ name, label, attributes }) => (
-            <TextField
-              key={name}
-              label={t(label)}
-              value={String(entry[name] ?? "")}
-              onValue={(value) => change(index, name, value)}
-              error={errors[`${field}.${index}.${name}`]}
-              {...attributes}
-            />
-          ))}
-          <button type="button" class="plain danger" onClick={() => onEntries(entries.filter((_, at) => at !== index))} aria-label={t("Remove {title} {number}", { title: t(title), number: index + 1 })}>
-            <Icon name="trash" />
-          </button>
-        </div>
-      ))}
-      <button type="button" onClick={() => onEntries([...entries, { [typeName]: types[0] }])}>
-        <Icon name="add" />
-        {t(add)}
-      </button>
-    </fieldset>
-  );
-}
-
-// Entries in which nothing was typed are left out.
-export function filledEntries(field: ListField, entries: Entry[]): Entry[] {
-  return entries.filter((entry) => LISTS[field].parts.some(({ name }) => String(entry[name] ?? "").trim() !== ""));
 }

@@ -13,6 +13,7 @@ interface Props {
   name: string;
   date: ImportantDate | null;
   day?: string; // of a new date
+  makeOwner?: () => Promise<string>; // of somebody who is made with the date
   onClose: () => void;
 }
 
@@ -25,7 +26,7 @@ interface Values {
   lead: string; // "" for the account's
 }
 
-export function DateDialog({ personId, name, date, day = "", onClose }: Props) {
+export function DateDialog({ personId, name, date, day = "", makeOwner, onClose }: Props) {
   const { copy, id: accountId, settings } = useAccount();
   const form = useForm<Values>(`${accountId} date ${date?.id ?? `new ${personId}`}`, () => ({
     type: date ? (date.type ?? "") : "BIRTHDAY",
@@ -41,8 +42,10 @@ export function DateDialog({ personId, name, date, day = "", onClose }: Props) {
   const typed = form.values.value;
   const values = date === null && isTaken(typed.type) ? { ...typed, type: "" } : typed;
   const now = useRecord("importantDate", date?.id ?? "").value;
-  const save = () =>
-    date ? saveEdit(copy, "importantDate", date, form.edit(toRecord)) : copy.create("importantDate", { personId, ...toRecord(values) }).then(() => undefined);
+  const save = async () => {
+    if (date) await saveEdit(copy, "importantDate", date, form.edit(toRecord));
+    else await copy.create("importantDate", { personId: (await makeOwner?.()) ?? personId, ...toRecord(values) });
+  };
   const leads = [...new Set(["0", "1", "3", "7", "14", "30", values.lead])].filter(Boolean).sort((one, other) => Number(one) - Number(other));
   return (
     <SaveDialog

@@ -3,18 +3,19 @@ import { useAccount } from "../../app/session.ts";
 import { useState } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
 import { Check, TextField } from "../../ui/Field.tsx";
+import { nearestHue } from "../../ui/hue.ts";
 
 export function GroupsSection({ groupIds }: { groupIds: string[] }) {
   const { groups } = useAccount();
   return (
-    <ul class="row">
+    <ul class="row groups">
       {groupIds.map((id) => {
         const group = groups.byId.value.get(id);
         return (
           group && (
             <li key={id}>
               <a class="chip" href={href(`/groups/${id}`)}>
-                <span class="dot" style={{ background: group.color }} />
+                <span class={`dot ${nearestHue(group.color)}`} />
                 <bdi>{group.name}</bdi>
               </a>
             </li>

@@ -12,6 +12,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { GoneNote } from "../../ui/SaveDialog.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { createNewPeople } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { type Interaction, type Kind, kindLabel, KINDS } from "./interactions.ts";
 import "./person.css";
@@ -49,7 +50,8 @@ interface LogFormProps {
 }
 
 function LogForm({ known, isGone, personIds, groupId }: LogFormProps) {
-  const { copy, id: accountId, people, settings } = useAccount();
+  const account = useAccount();
+  const { copy, id: accountId, people, settings } = account;
   const zone = settings.value.timezone;
   const members = groupId ? people.value.filter(({ groupIds }) => groupIds.includes(groupId)).map(({ id }) => id) : [];
   const form = useForm<Values>(`${accountId} log ${known?.id ?? `new ${personIds.join()} ${groupId ?? ""}`}`, () => ({
@@ -64,6 +66,8 @@ function LogForm({ known, isGone, personIds, groupId }: LogFormProps) {
   const save = async (event: Event) => {
     event.preventDefault();
     if (values.personIds.length === 0) return;
+    const made = await createNewPeople(account, values.personIds);
+    form.set("personIds", made);
     const toRecord = ({ personIds: ids, kind, at, title, notes }: Values) => ({
       personIds: ids,
       kind,
@@ -73,7 +77,7 @@ function LogForm({ known, isGone, personIds, groupId }: LogFormProps) {
     });
     if (known) await saveEdit(copy, "interaction", known, form.edit(toRecord));
     else {
-      const id = await copy.create("interaction", toRecord(values));
+      const id = await copy.create("interaction", toRecord(form.values.value));
       toast(t("Logged: {kind}", { kind: kindLabel(values.kind) }), () => copy.delete("interaction", id));
     }
     form.end();
@@ -84,7 +88,7 @@ function LogForm({ known, isGone, personIds, groupId }: LogFormProps) {
       <form class="stack" onSubmit={save}>
         {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
         {isGone && <GoneNote />}
-        <PersonPicker label={t("With whom")} ids={values.personIds} onIds={(ids) => form.set("personIds", ids)} autoFocus={values.personIds.length === 0} withGroups />
+        <PersonPicker label={t("With whom")} ids={values.personIds} onIds={(ids) => form.set("personIds", ids)} autoFocus={values.personIds.length === 0} withGroups withNew />
         <fieldset class="kinds">
           <legend>{t("What")}</legend>
           {KINDS.map(({ kind, label, icon }) => (

@@ -1,335 +1,299 @@
-// A page to read: only what is filled. One tap turns a section into its form, "Add" offers the rest.
-import type { ComponentChildren } from "preact";
+// A person: who it is, how to reach them, what there was together. Only what is filled is shown. A tap turns a section into its
+// form, Edit all of them into one.
 import { useEffect, useState } from "preact/hooks";
-import { href, navigate, place, setQuery } from "../../app/router.ts";
+import { navigate, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
-import { daysBetween, daysFromNow, formatDay, today } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useRecord, useRecordsOf } from "../../store/records.ts";
-import { Avatar } from "../../ui/Avatar.tsx";
-import { AreaField, SelectField, TextField } from "../../ui/Field.tsx";
-import { type Form, hasDraft } from "../../ui/form.ts";
+import { hasDraft } from "../../ui/form.ts";
+import { hueOf } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { useKeys } from "../../ui/keyboard.ts";
 import { Menu } from "../../ui/Menu.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { useKeys } from "../../ui/keyboard.ts";
 import { PhotoPicker } from "../../ui/PhotoPicker.tsx";
+import { reveal } from "../../ui/scroll.ts";
 import { toast } from "../../ui/toast.tsx";
 import { deletePeople } from "../people/actions.ts";
-import { intervalLabel, intervals } from "../people/intervals.ts";
-import { CONTACT_FIELDS, ContactForm, ContactSection, filledEntries } from "./ContactSection.tsx";
-import { CustomValues, type CustomValue } from "./CustomValues.tsx";
+import { intervalLabel } from "../people/intervals.ts";
+import { setUsual, usual } from "../people/reach.ts";
+import { AboutSection, hasDetails } from "./AboutSection.tsx";
+import { COMPOSER_LINE } from "./Composer.tsx";
+import { CONTACT_FIELDS } from "./ContactForm.tsx";
+import { ContactSection } from "./ContactSection.tsx";
 import { DatesSection } from "./DatesSection.tsx";
-import type { Entry, ListField, Person } from "./entries.ts";
-import { DETAIL_FIELDS, NAME_FIELDS } from "./fields.ts";
-import { GroupsForm, GroupsSection } from "./GroupsSection.tsx";
+import type { Person } from "./entries.ts";
+import { Glance } from "./Glance.tsx";
+import { Head } from "./Head.tsx";
 import { setMe } from "./me.ts";
 import { Notes } from "./Notes.tsx";
-import { RelationshipsSection } from "./RelationshipsSection.tsx";
-import { draftKey, SectionForm } from "./SectionForm.tsx";
-import { askForShared } from "./sharedAddress.ts";
 import { PersonGone } from "./PersonGone.tsx";
+import { pressTile, ReachBar } from "./ReachBar.tsx";
+import { RelationshipsSection } from "./RelationshipsSection.tsx";
+import { areLettersShown, EditButton, SectionHead } from "./SectionHead.tsx";
+import { draftKey, SectionForm, WHOLE } from "./SectionForm.tsx";
+import { SECTION_NAMES, type SectionName, SECTIONS } from "./sections.tsx";
 import { ShareDialog } from "./ShareDialog.tsx";
 import { Timeline } from "./Timeline.tsx";
 import "./person.css";
 
-const SECTIONS = ["name", "relation", "contact", "groups", "notes", "details", "reminder"] as const;
-type Section = (typeof SECTIONS)[number];
+type Open = SectionName | typeof WHOLE;
+const FORMS: readonly Open[] = [...SECTION_NAMES, WHOLE];
+const LETTERS_MILLISECONDS = 5000; // that the letters of the sections wait for one
 
 export default function PersonPage({ params }: { params: Record<string, string> }) {
   const id = params["id"]!;
   const record = useRecord("person", id).value;
   if (record === undefined) return <div class="page" aria-busy="true" />;
   if (record === null) return <PersonGone />;
-  return <OnePerson person={record} />;
+  return <OnePerson key={id} person={record} />;
 }
 
 function OnePerson({ person }: { person: Person }) {
   const account = useAccount();
-  const name = account.person(person.id)?.name || person.name;
-  const drafts = SECTIONS.filter((section) => hasDraft(draftKey(account.id, person.id, section)));
+  const { id } = person;
+  const name = account.person(id)?.name || person.name;
   // A section whose form was left with a draft is open again; a link may open one.
-  const [open, setOpen] = useState<ReadonlySet<Section>>(new Set([...drafts, ...SECTIONS.filter((section) => section === place.value.query.get("edit"))]));
-  const [isPicking, setPicking] = useState(false);
-  const [isSharing, setSharing] = useState(false);
-  const edit = (section: Section) => setOpen(new Set([...open, section]));
-  const end = (section: Section) => setOpen(new Set([...open].filter((each) => each !== section)));
+  const drafts = () => FORMS.filter((section) => hasDraft(draftKey(account.id, id, section)));
+  const [open, setOpen] = useState<ReadonlySet<Open>>(() => new Set([...drafts(), ...FORMS.filter((section) => section === place.value.query.get("edit"))]));
+  const [focus, setFocus] = useState<string>();
+  const [dialog, setDialog] = useState<"share" | "date" | "relationship" | null>(null);
+  const edit = (section: Open, first?: string) => {
+    setFocus(first);
+    setOpen(new Set([...open, section]));
+  };
+  const end = (section: Open) => setOpen(new Set([...open].filter((each) => each !== section)));
   useEffect(() => {
     if (place.value.query.has("edit")) setQuery({ edit: null });
-    const reopen = () => setOpen(new Set(SECTIONS.filter((section) => hasDraft(draftKey(account.id, person.id, section)))));
+    const reopen = () => setOpen(new Set(drafts()));
     addEventListener("drafts", reopen);
     return () => removeEventListener("drafts", reopen);
-  }, [person.id]);
+  }, [id]);
+  const log = () => {
+    const line = document.getElementById(COMPOSER_LINE);
+    line?.focus({ preventScroll: true });
+    reveal(line?.closest("section"));
+  };
+  useSectionKeys(edit, setDialog, [id, open]);
+  const step = (by: number) => {
+    const ids = account.people.value.map((row) => row.id);
+    const next = ids[ids.indexOf(id) + by];
+    if (next) navigate(`/people/${next}`, { replace: true });
+  };
   useKeys(
     [
-      { key: "e", label: t("Edit the name"), act: () => edit("name") },
-      { key: "l", label: t("Log a contact"), act: () => navigate(`/log?person=${person.id}`) },
+      { key: "c", label: t("Call"), act: () => pressTile("call") },
+      { key: "m", label: t("Write a message"), act: () => pressTile("message") },
+      { key: "w", label: t("Write a mail"), act: () => pressTile("mail") },
+      { key: "l", label: t("Log a contact"), act: log },
+      { key: "[", label: t("The person before"), act: () => step(-1) },
+      { key: "]", label: t("The next person"), act: () => step(1) },
     ],
-    [person.id, open],
+    [id, open],
   );
   const savePhoto = async (picture: Blob | null) => {
-    await account.copy.setPhoto(person.id, picture);
-    setPicking(false);
-    if (!picture) toast(t("The photo was removed."));
+    const before = await readPhoto(person.photo && account.connection.photoUrl(person));
+    await account.copy.setPhoto(id, picture);
+    const undo = before || !person.photo ? () => account.copy.setPhoto(id, before) : undefined;
+    toast(picture ? t("The photo was changed.") : t("The photo was removed."), undo);
   };
   const remove = () => {
-    void deletePeople(account, [person.id]);
+    void deletePeople(account, [id]);
     navigate("/people");
   };
-  const isMe = account.meId === person.id;
+  const isMe = account.meId === id;
+  const isWhole = open.has(WHOLE);
   const hasContact = CONTACT_FIELDS.some((field) => person[field].length > 0);
-  const hasDetails = DETAIL_FIELDS.some(({ name: field }) => person[field]) || person.customFieldValues.length + person.customFields.length + person.more.length > 0;
-  const missing: [Section, string, boolean][] = [
-    ["contact", t("Phone, e-mail, address"), hasContact],
-    ["groups", t("Groups"), person.groupIds.length > 0],
-    ["notes", t("Notes"), Boolean(person.notes)],
-    ["details", t("Organization and more"), hasDetails],
-    ["reminder", t("Remind me to get in touch"), person.contactReminderEnabled],
+  const dates = useRecordsOf("importantDate", id).value;
+  const relationships = useRecordsOf("relationship", id).value;
+  const birthday = dates?.find(({ type }) => type === "BIRTHDAY") ?? null;
+  const missing: [key: string, label: string, isThere: boolean, add: () => void][] = [
+    ["contact", t("Phone, e-mail, address"), hasContact, () => edit("contact")],
+    ["date", t("Birthday"), dates === undefined || dates.length > 0, () => setDialog("date")],
+    ["relationship", t("Relationship"), relationships === undefined || relationships.length > 0, () => setDialog("relationship")],
+    ["relation", t("Relationship to you"), person.relationshipToUserId !== null, () => edit("relation")],
+    ["groups", t("Groups"), person.groupIds.length > 0, () => edit("groups")],
+    ["notes", t("Notes"), Boolean(person.notes), () => edit("notes")],
+    ["details", t("Organization and more"), hasDetails(person), () => edit("details")],
+    ["reminder", t("Get in touch every …"), person.contactReminderEnabled, () => edit("reminder")],
   ];
+  const chips = missing.filter(([key, , isThere]) => !isThere && !open.has(key as Open));
   return (
     <Page
       title={name}
       back="/people"
+      class={`person ${hueOf(id)}`}
       heading={<bdi>{name}</bdi>}
-      actions={
-        <>
-          <a class="button" href={href(`/log?person=${person.id}`)}>
-            <Icon name="log" />
-            {t("Log a contact")}
-          </a>
-          <Menu
-            label={t("More about {name}", { name })}
-            items={[
-              { label: t("Edit the name"), onSelect: () => edit("name") },
-              { label: t("Relationship to you"), onSelect: () => edit("relation") },
-              { label: t("Photo"), onSelect: () => setPicking(true) },
-              { label: person.favourite ? t("No longer a favourite") : t("Make a favourite"), onSelect: () => void account.copy.update("person", person.id, { favourite: !person.favourite }) },
-              { label: person.quiet ? t("No longer quiet") : t("Make quiet: no reminders, not in lists of days"), onSelect: () => void account.copy.update("person", person.id, { quiet: !person.quiet }) },
-              { label: isMe ? t("This is not me") : t("This is me"), onSelect: () => void setMe(account, isMe ? null : person.id) },
-              { label: t("Share"), onSelect: () => setSharing(true) },
-              { label: t("Their network"), onSelect: () => navigate(`/people/${person.id}/network`) },
-              { label: t("The family on one sheet"), onSelect: () => navigate(`/people/${person.id}/family`) },
-              { label: t("Print"), onSelect: () => print() },
-              { label: t("Delete"), isDanger: true, onSelect: remove },
-            ]}
-          >
-            <Icon name="more" />
-          </Menu>
-        </>
-      }
-    >
-      <div class="person-head">
-        <Avatar person={{ id: person.id, name, photo: person.photo }} size="large" alt={t("Photo of {name}", { name })} />
-        <Summary person={person} />
-      </div>
-      {isPicking && <PhotoPicker hasPhoto={Boolean(person.photo)} name={name} save={savePhoto} />}
-      {isSharing && <ShareDialog person={person} name={name} onClose={() => setSharing(false)} />}
-      {open.has("name") && (
-        <SectionForm person={person} section="name" pick={pickTexts(NAME_FIELDS)} toChanges={emptyToNull} onDone={() => end("name")}>
-          {(form) => <PlainFields fields={NAME_FIELDS} form={form} />}
-        </SectionForm>
-      )}
-      {open.has("relation") && (
-        <SectionForm person={person} section="relation" pick={({ relationshipToUserId }) => ({ relationshipToUserId: relationshipToUserId ?? "" })} toChanges={emptyToNull} onDone={() => end("relation")}>
-          {(form) => (
-            <SelectField
-              label={t("What {name} is to you", { name })}
-              value={form.values.value.relationshipToUserId}
-              onValue={(id) => form.set("relationshipToUserId", id)}
-              options={[["", t("Nothing|no relationship")], ...account.relationshipTypes.all.map(({ id, label }) => [id, label] as const)]}
-            />
-          )}
-        </SectionForm>
-      )}
-      <SectionCard title={t("Contact")} isShown={hasContact || open.has("contact")} isOpen={open.has("contact")} onEdit={() => edit("contact")} name={name}>
-        {open.has("contact") ? (
-          <SectionForm person={person} section="contact" pick={pickLists} toChanges={filled} beforeSave={(changes, seen) => askForShared(person.id, seen.addresses, changes.addresses)} onDone={() => end("contact")}>
-            {(form) => <ContactForm form={form} />}
-          </SectionForm>
-        ) : (
-          <ContactSection person={person} name={name} />
-        )}
-      </SectionCard>
-      <DatesSection person={person} name={name} />
-      <SectionCard title={t("Notes")} isShown={Boolean(person.notes) || open.has("notes")} isOpen={open.has("notes")} onEdit={() => edit("notes")} name={name}>
-        {open.has("notes") ? (
-          <SectionForm person={person} section="notes" pick={({ notes }) => ({ notes: notes ?? "" })} toChanges={emptyToNull} onDone={() => end("notes")}>
-            {(form) => <AreaField label={t("Notes")} rows={8} maxLength={10_000} value={form.values.value.notes} onValue={(notes) => form.set("notes", notes)} hint={t("Markdown: *italic*, **bold**, lists with -, links.")} />}
-          </SectionForm>
-        ) : (
-          <Notes text={person.notes ?? ""} />
-        )}
-      </SectionCard>
-      <SectionCard title={t("Groups")} isShown={person.groupIds.length > 0 || open.has("groups")} isOpen={open.has("groups")} onEdit={() => edit("groups")} name={name}>
-        {open.has("groups") ? (
-          <SectionForm person={person} section="groups" pick={({ groupIds }) => ({ groupIds })} onDone={() => end("groups")}>
-            {(form) => <GroupsForm groupIds={form.values.value.groupIds} onGroups={(ids) => form.set("groupIds", ids)} />}
-          </SectionForm>
-        ) : (
-          <GroupsSection groupIds={person.groupIds} />
-        )}
-      </SectionCard>
-      <RelationshipsSection person={person} name={name} />
-      <SectionCard title={t("Details")} isShown={hasDetails || open.has("details")} isOpen={open.has("details")} onEdit={() => edit("details")} name={name}>
-        {open.has("details") ? (
-          <SectionForm person={person} section="details" pick={pickDetails} toChanges={emptyToNull} onDone={() => end("details")}>
-            {(form) => (
-              <>
-                <PlainFields fields={DETAIL_FIELDS} form={form as unknown as Form<Texts>} />
-                <CustomValues values={form.values.value.customFieldValues} onValues={(values) => form.set("customFieldValues", values)} />
-              </>
-            )}
-          </SectionForm>
-        ) : (
-          <Details person={person} />
-        )}
-      </SectionCard>
-      <SectionCard title={t("Getting in touch")} isShown={person.contactReminderEnabled || open.has("reminder")} isOpen={open.has("reminder")} onEdit={() => edit("reminder")} name={name}>
-        {open.has("reminder") ? (
-          <SectionForm person={person} section="reminder" pick={pickReminder} toChanges={toReminder} onDone={() => end("reminder")}>
-            {(form) => (
-              <div class="row">
-                <SelectField
-                  label={t("Remind me")}
-                  value={form.values.value.every}
-                  onValue={(every) => form.set("every", every)}
-                  options={intervals()}
-                />
-              </div>
-            )}
-          </SectionForm>
-        ) : (
-          <p>{t("You are reminded if there was no contact: {interval}", { interval: intervalLabel(person.contactReminderInterval ?? 1, person.contactReminderIntervalUnit ?? "MONTHS") })}</p>
-        )}
-      </SectionCard>
-      <Timeline person={person} name={name} />
-      <div class="no-print row add-rest" role="group" aria-label={t("Add to {name}", { name })}>
-        {missing
-          .filter(([section, , isThere]) => !isThere && !open.has(section))
-          .map(([section, label]) => (
-            <button key={section} onClick={() => edit(section)}>
-              <Icon name="add" />
-              {label}
+      head={({ back, heading }) => (
+        <header class="hero">
+          <div class="hero-bar no-print">
+            {back}
+            <span class="grow" />
+            <button
+              class={`plain icon star ${person.favourite ? "on" : ""}`}
+              aria-pressed={person.favourite}
+              aria-label={t("{name} is a favourite", { name })}
+              onClick={() => void account.copy.update("person", id, { favourite: !person.favourite })}
+            >
+              <Icon name="star" />
             </button>
-          ))}
+            <button class="plain icon" aria-label={t("Share {name}", { name })} onClick={() => setDialog("share")}>
+              <Icon name="share" />
+            </button>
+            {!isWhole && (
+              <button class="plain" onClick={() => edit(WHOLE)}>
+                <Icon name="edit" size={18} />
+                {t("Edit")}
+                {areLettersShown.value && <kbd>e</kbd>}
+              </button>
+            )}
+            <Menu
+              label={t("More about {name}", { name })}
+              items={[
+                { label: t("Edit the name"), onSelect: () => edit("name") },
+                { label: t("Groups"), onSelect: () => edit("groups") },
+                { label: t("Relationship to you"), onSelect: () => edit("relation") },
+                { label: person.quiet ? t("No longer quiet") : t("Make quiet: no reminders, not in lists of days"), onSelect: () => void account.copy.update("person", id, { quiet: !person.quiet }) },
+                usual(account.id, id, "message") !== null && { label: t("Ask again how to write a message"), onSelect: () => setUsual(account.id, id, "message", null) },
+                { label: isMe ? t("This is not me") : t("This is me"), onSelect: () => void setMe(account, isMe ? null : id) },
+                { label: t("Their network"), onSelect: () => navigate(`/people/${id}/network`) },
+                { label: t("The family on one sheet"), onSelect: () => navigate(`/people/${id}/family`) },
+                { label: t("Print"), onSelect: () => print() },
+                { label: t("Delete"), isDanger: true, onSelect: remove },
+              ]}
+            >
+              <Icon name="more" />
+            </Menu>
+          </div>
+          <Head person={person} name={name} heading={heading} onPhoto={savePhoto} />
+        </header>
+      )}
+    >
+      {!isWhole && (
+        <ReachBar
+          person={person}
+          name={name}
+          onLog={log}
+          onMissing={(list) => edit("contact", `[data-list="${list}"] :is(.entry input, .chip)`)}
+        />
+      )}
+      <div class={isWhole ? "person-body whole" : "person-body"}>
+        {isWhole ? (
+          dates && (
+            <SectionForm
+              person={person}
+              name={name}
+              section={WHOLE}
+              birthday={birthday}
+              head={<PhotoPicker hasPhoto={Boolean(person.photo)} name={name} save={savePhoto} />}
+              onDone={() => end(WHOLE)}
+            />
+          )
+        ) : (
+          <>
+            <div class="person-top">
+              {SECTION_NAMES.filter((section) => open.has(section)).map((section) => (
+                <SectionForm key={section} person={person} name={name} section={section} focus={focus} onDone={() => end(section)} />
+              ))}
+              <Glance person={person} onReminder={() => edit("reminder")} />
+            </div>
+            {hasContact && !open.has("contact") && (
+              <section class="section reach-section" aria-label={t("Reach")}>
+                <SectionHead title={t("Reach")} letter={SECTIONS.contact.letter}>
+                  <EditButton section={t("Reach")} name={name} onEdit={() => edit("contact")} />
+                </SectionHead>
+                <ContactSection person={person} name={name} />
+              </section>
+            )}
+            <Timeline person={person} name={name} />
+            <div class="person-side">
+              <RelationshipsSection person={person} name={name} isAdding={dialog === "relationship"} onAdding={(isAdding) => setDialog(isAdding ? "relationship" : null)} />
+              <DatesSection person={person} name={name} isAdding={dialog === "date"} onAdding={(isAdding) => setDialog(isAdding ? "date" : null)} />
+              {person.notes && !open.has("notes") && (
+                <section class="section" id="person-notes" aria-label={t("Notes")}>
+                  <SectionHead title={t("Notes")} letter={SECTIONS.notes.letter}>
+                    <EditButton section={t("Notes")} name={name} onEdit={() => edit("notes")} />
+                  </SectionHead>
+                  <div class="card">
+                    <Notes text={person.notes} />
+                  </div>
+                </section>
+              )}
+              {hasDetails(person) && !open.has("details") && (
+                <section class="section" aria-label={t("About|a person")}>
+                  <SectionHead title={t("About|a person")} letter={SECTIONS.details.letter}>
+                    <EditButton section={t("About|a person")} name={name} onEdit={() => edit("details")} />
+                  </SectionHead>
+                  <AboutSection person={person} />
+                </section>
+              )}
+              {person.contactReminderEnabled && !open.has("reminder") && (
+                <section class="section" aria-label={t("Getting in touch")}>
+                  <SectionHead title={t("Getting in touch")} letter={SECTIONS.reminder.letter}>
+                    <EditButton section={t("Getting in touch")} name={name} onEdit={() => edit("reminder")} />
+                  </SectionHead>
+                  <p class="card">
+                    {t("You are reminded if there was no contact: {interval}", { interval: intervalLabel(person.contactReminderInterval ?? 1, person.contactReminderIntervalUnit ?? "MONTHS") })}
+                  </p>
+                </section>
+              )}
+              {chips.length > 0 && (
+                <section class="section no-print" aria-label={t("Add to {name}", { name })}>
+                  <h2>{t("Add")}</h2>
+                  <div class="row">
+                    {chips.map(([key, label, , add]) => (
+                      <button key={key} class="chip add" onClick={add}>
+                        <Icon name="add" size={16} />
+                        {label}
+                      </button>
+                    ))}
+                  </div>
+                </section>
+              )}
+            </div>
+          </>
+        )}
       </div>
+      {dialog === "share" && <ShareDialog person={person} name={name} onClose={() => setDialog(null)} />}
     </Page>
   );
 }
 
-interface CardProps {
-  title: string;
-  name: string;
-  isShown: boolean;
-  isOpen: boolean;
-  onEdit: () => void;
-  children: ComponentChildren;
-}
-
-export function SectionCard({ title, name, isShown, isOpen, onEdit, children }: CardProps) {
-  if (!isShown) return null;
-  return (
-    <section class="card stack tight" aria-label={title}>
-      <div class="row apart">
-        <h2>{title}</h2>
-        {!isOpen && (
-          <button class="plain icon no-print" onClick={onEdit} aria-label={t("Edit {section} of {name}", { section: title, name })}>
-            <Icon name="edit" />
-          </button>
-        )}
-      </div>
-      {children}
-    </section>
+// `e` shows the letters of the sections and waits for one; `e` again edits all of them.
+function useSectionKeys(edit: (section: Open) => void, openDialog: (dialog: "date" | "relationship") => void, dependencies: unknown[]): void {
+  const isAsking = areLettersShown.value;
+  const answer = (act: () => void) => () => {
+    areLettersShown.value = false;
+    act();
+  };
+  useKeys([{ key: "e", label: t("Edit, then the letter of a section; e again for everything"), act: () => (areLettersShown.value = true) }], dependencies);
+  useKeys(
+    isAsking
+      ? [
+          { key: "e", label: t("Edit everything"), act: answer(() => edit(WHOLE)) },
+          ...SECTION_NAMES.map((section) => ({ key: SECTIONS[section].letter, label: t("Edit: {section}", { section: SECTIONS[section].title() }), act: answer(() => edit(section)) })),
+          { key: "d", label: t("New date"), act: answer(() => openDialog("date")) },
+          { key: "p", label: t("New relationship"), act: answer(() => openDialog("relationship")) },
+          { key: "Escape", label: t("Cancel"), act: answer(() => undefined) },
+        ]
+      : [],
+    [isAsking, ...dependencies],
   );
+  useEffect(() => {
+    if (!isAsking) return;
+    const timer = setTimeout(() => (areLettersShown.value = false), LETTERS_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isAsking]);
+  useEffect(() => () => void (areLettersShown.value = false), []);
 }
 
-function Summary({ person }: { person: Person }) {
-  const { settings, relationshipTypes, meId } = useAccount();
-  const now = today(settings.value.timezone);
-  const work = [person.jobTitle, person.organization].filter(Boolean).join(", ");
-  const type = relationshipTypes.byId.value.get(person.relationshipToUserId ?? "")?.label;
-  const interactions = useRecordsOf("interaction", person.id).value;
-  const last = person.lastContact;
-  return (
-    <div class="stack tight">
-      {work && <p>{work}</p>}
-      {meId === person.id && <p class="soft">{t("This is you.")}</p>}
-      {type && <p class="soft">{t("To you: {type}", { type })}</p>}
-      {person.deathday && <p class="soft">{t("Died on {day}", { day: formatDay(person.deathday, settings.value.dateFormat) })}</p>}
-      {last && <p class="soft">{t("Last contact: {when}", { when: daysFromNow(daysBetween(now, last)) })}</p>}
-      {!last && interactions?.length === 0 && !work && !type && <p class="soft">{t("No contact is logged yet.")}</p>}
-    </div>
-  );
-}
-
-function Details({ person }: { person: Person }) {
-  const { templates, settings } = useAccount();
-  const rows: [string, string][] = [];
-  for (const { name, label } of DETAIL_FIELDS) {
-    const value = person[name] as string | null;
-    if (value) rows.push([t(label), name === "lastContact" || name === "deathday" ? formatDay(value, settings.value.dateFormat) : value]);
+// The picture itself, so that a change of it can be undone; null where it cannot be read, as without a network.
+async function readPhoto(url: string | null): Promise<Blob | null> {
+  if (!url) return null;
+  try {
+    const response = await fetch(url);
+    return response.ok ? await response.blob() : null;
+  } catch {
+    return null;
   }
-  for (const { templateId, value } of person.customFieldValues) {
-    const template = templates.byId.value.get(templateId);
-    if (template) rows.push([template.name, typeof value === "boolean" ? (value ? t("Yes") : t("No")) : String(value)]);
-  }
-  for (const { key, value } of person.customFields) rows.push([key, value]);
-  for (const { name, label, value } of person.more) rows.push([label ?? name, value]);
-  return (
-    <dl class="facts">
-      {rows.map(([label, value]) => (
-        <div key={label}>
-          <dt class="soft small">{label}</dt>
-          <dd>
-            <bdi>{value}</bdi>
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-type Texts = Record<string, string>;
-
-export function PlainFields({ fields, form }: { fields: typeof NAME_FIELDS; form: Form<Texts> }) {
-  return (
-    <>
-      {fields.map(({ name, label, maxLength, attributes }) => (
-        <TextField key={name} label={t(label)} name={name} maxLength={maxLength} value={form.values.value[name] ?? ""} onValue={(value) => form.set(name, value)} error={form.errors.value[name]} {...attributes} />
-      ))}
-    </>
-  );
-}
-
-const pickTexts =
-  (fields: typeof NAME_FIELDS) =>
-  (person: Person): Texts =>
-    Object.fromEntries(fields.map(({ name }) => [name, String(person[name] ?? "")]));
-
-function pickDetails(person: Person): Record<string, unknown> & { customFieldValues: CustomValue[] } {
-  const customFieldValues = person.customFieldValues.map(({ templateId, value }) => ({ templateId, value }));
-  return { ...pickTexts(DETAIL_FIELDS)(person), customFieldValues };
-}
-
-function emptyToNull(changes: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value === "" ? null : value]));
-}
-
-function pickLists(person: Person): { [F in ListField]: Entry[] } {
-  return Object.fromEntries(CONTACT_FIELDS.map((field) => [field, person[field] as Entry[]])) as { [F in ListField]: Entry[] };
-}
-
-function filled(changes: Partial<{ [F in ListField]: Entry[] }>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(changes).map(([field, entries]) => [field, filledEntries(field as ListField, entries)]));
-}
-
-function pickReminder(person: Person): { every: string } {
-  const { contactReminderEnabled, contactReminderInterval, contactReminderIntervalUnit } = person;
-  return { every: contactReminderEnabled ? `${contactReminderInterval} ${contactReminderIntervalUnit}` : "never" };
-}
-
-function toReminder({ every = "" }: { every?: string }): Record<string, unknown> {
-  const [interval, unit] = every.split(" ");
-  if (!unit) return { contactReminderEnabled: false };
-  return { contactReminderEnabled: true, contactReminderInterval: Number(interval), contactReminderIntervalUnit: unit };
 }

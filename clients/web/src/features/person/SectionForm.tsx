@@ -1,45 +1,84 @@
-// A section as its form. Its values are a draft until they are saved: nothing is saved or lost by a tap outside.
+// A section as its form, or all of them as that of the whole person. Its values are a draft until they are saved.
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { announce } from "../../ui/announce.ts";
-import { type Form, useForm } from "../../ui/form.ts";
+import { useForm } from "../../ui/form.ts";
+import { reveal } from "../../ui/scroll.ts";
 import { toast } from "../../ui/toast.tsx";
-import type { Person } from "./entries.ts";
+import { type Birthday, BirthdayFields, birthdayOf, isEmptyBirthday, noBirthday, pickBirthday, saveBirthday } from "./Birthday.tsx";
+import type { ImportantDate } from "./dates.ts";
+import type { Entry, Person } from "./entries.ts";
+import { type EditedSection, SECTION_NAMES, type SectionName, SECTIONS } from "./sections.tsx";
+import { askForShared } from "./sharedAddress.ts";
 
-interface Props<V extends object> {
+export const WHOLE = "all"; // in place of the name of a section
+
+interface Props {
   person: Person;
-  section: string;
-  pick: (person: Person) => V;
-  // What is sent of the changed values.
-  toChanges?: (changes: Partial<V>) => Record<string, unknown>;
-  // What is done before the save, such as a question.
-  beforeSave?: (changes: Partial<V>, seen: V) => Promise<void>;
+  name: string;
+  section: SectionName | typeof WHOLE;
+  birthday?: ImportantDate | null; // for the whole form
+  head?: ComponentChildren;
+  focus?: string | undefined; // a selector of what is typed into first
   onDone: () => void;
-  children: (form: Form<V>) => ComponentChildren;
 }
+
+type Values = Record<string, unknown> & { birthday?: Birthday };
 
 export function draftKey(accountId: string, personId: string, section: string): string {
   return `${accountId} person ${personId} ${section}`;
 }
 
-export function SectionForm<V extends object>({ person, section, pick, toChanges, beforeSave, onDone, children }: Props<V>) {
+export function SectionForm({ person, name, section, birthday = null, head, focus, onDone }: Props) {
   const { copy, id: accountId } = useAccount();
-  const form = useForm<V>(draftKey(accountId, person.id, section), () => pick(person));
+  const isWhole = section === WHOLE;
+  const sections: EditedSection[] = isWhole ? SECTION_NAMES.map((each) => SECTIONS[each]) : [SECTIONS[section]];
+  const key = draftKey(accountId, person.id, section);
+  const initial = (): Values => ({
+    ...Object.assign({}, ...sections.map(({ pick }) => pick(person))),
+    ...(isWhole && { birthday: birthday ? pickBirthday(birthday) : noBirthday() }),
+  });
+  const form = useForm<Values>(key, initial);
+  // It may have been opened while a new device was still reading.
+  useEffect(() => form.follow(initial()), [birthday?.id]);
+  const element = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    const form = element.current;
+    const first = (focus && form?.querySelector<HTMLElement>(focus)) || form?.querySelector<HTMLElement>("input:not([type=file], [hidden]), textarea") || form?.querySelector<HTMLElement>("select, button");
+    first?.focus({ preventScroll: true });
+    reveal(first?.closest("fieldset, .field") ?? form);
+  }, []);
   const save = async (event: Event) => {
     event.preventDefault();
-    const { changes } = form;
-    if (Object.keys(changes).length) {
-      await beforeSave?.(changes, form.seen);
-      const sent = toChanges ? toChanges(changes) : (changes as Record<string, unknown>);
-      // What the user saw of these fields. Forms show nothing as empty text, and some show fields in another shape.
-      const seen = form.seen as Record<string, unknown>;
-      const fields = Object.keys(sent).filter((field) => field in seen);
-      await copy.update("person", person.id, sent, Object.fromEntries(fields.map((field) => [field, seen[field] === "" ? null : seen[field]])));
-      announce(t("Saved here"));
+    const [values, seen] = [form.values.value, form.seen];
+    const errors = Object.assign({}, ...sections.map(({ check }) => check?.(values, seen))) as Record<string, string>;
+    const { birthday: day } = values;
+    if (day && !isEmptyBirthday(day) && !birthdayOf(day)) errors["birthday"] = t("There is no such day.");
+    form.errors.value = errors;
+    if (Object.keys(errors).length) {
+      requestAnimationFrame(() => element.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+      return;
     }
+    const { birthday: changedBirthday, ...changes } = form.changes;
+    if (Object.keys(changes).length) {
+      await askForShared(person.id, (seen["addresses"] ?? []) as Entry[], changes["addresses"] as Entry[] | undefined);
+      await sendChanges(changes, seen);
+    }
+    if (changedBirthday) await saveBirthday(copy, person.id, birthday, changedBirthday);
+    if (Object.keys(form.changes).length) announce(t("Saved here"));
     form.end();
     onDone();
+  };
+  const sendChanges = async (changes: Record<string, unknown>, seen: Record<string, unknown>) => {
+    const sent = Object.assign({}, ...sections.map(({ pick, toSent }) => {
+      const own = Object.fromEntries(Object.keys(pick(person)).filter((field) => field in changes).map((field) => [field, changes[field]]));
+      return toSent ? toSent(own) : own;
+    })) as Record<string, unknown>;
+    // What the user saw of these fields. Forms show nothing as empty text, and some show fields in another shape.
+    const fields = Object.keys(sent).filter((field) => field in seen);
+    await copy.update("person", person.id, sent, Object.fromEntries(fields.map((field) => [field, seen[field] === "" ? null : seen[field]])));
   };
   const discard = () => {
     const { values } = form;
@@ -48,20 +87,52 @@ export function SectionForm<V extends object>({ person, section, pick, toChanges
     onDone();
     if (!isChanged) return;
     toast(t("What you typed was discarded."), () => {
-      localStorage.setItem(`draft ${draftKey(accountId, person.id, section)}`, JSON.stringify({ seen: form.seen, values: values.value }));
+      localStorage.setItem(`draft ${key}`, JSON.stringify({ seen: form.seen, values: values.value }));
       dispatchEvent(new Event("drafts"));
     });
   };
+  const press = (event: KeyboardEvent) => {
+    if (event.defaultPrevented) return;
+    if (event.key === "Escape") discard();
+    else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) element.current?.requestSubmit();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  form.values.value; // subscribes the view, so that what is typed is said to be kept
+  const title = isWhole ? t("Edit {name}", { name }) : SECTIONS[section].title();
   return (
-    <form class="stack section-form" onSubmit={save} onKeyDown={(event) => event.key === "Escape" && !form.isChanged && discard()}>
-      {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
-      {children(form)}
-      <div class="form-actions">
-        <button type="button" onClick={discard}>
-          {t("Cancel")}
-        </button>
-        <button class="main">{t("Save")}</button>
-      </div>
-    </form>
+    <section class={`section edited ${isWhole ? "edited-whole" : ""}`} aria-label={title}>
+      <header>
+        <h2>{title}</h2>
+        {form.isChanged && <span class="soft small">{t("Draft kept here")}</span>}
+      </header>
+      <form ref={element} class="card section-form" noValidate onSubmit={save} onKeyDown={press}>
+        {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
+        {head}
+        {sections.map((each) => {
+          const fields = <each.Fields form={form} name={name} />;
+          if (!isWhole) return <div key={each.letter}>{fields}</div>;
+          return (
+            <section key={each.letter} class="stack tight" aria-label={each.title()}>
+              <h3>{each.title()}</h3>
+              {fields}
+              {each === SECTIONS.name && (
+                <BirthdayFields value={form.values.value.birthday ?? noBirthday()} onValue={(changed) => form.set("birthday", changed)} error={form.errors.value["birthday"]} />
+              )}
+            </section>
+          );
+        })}
+        <div class="form-actions">
+          <span class="soft small grow wide-only">
+            <kbd>Esc</kbd> {t("cancel")} · <kbd>Ctrl Enter</kbd> {t("save")}
+          </span>
+          <button type="button" onClick={discard}>
+            {t("Cancel")}
+          </button>
+          <button class="main">{t("Save")}</button>
+        </div>
+      </form>
+    </section>
   );
 }

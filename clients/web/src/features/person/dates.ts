@@ -1,7 +1,7 @@
 // Important dates: the next occurrence, in the account's zone and by its rule for 29 February, and what is said of it.
 import type { Records } from "contacts-client";
 import { t, tn } from "../../i18n/index.ts";
-import { addDays, addMonths, type Day } from "../../i18n/days.ts";
+import { addDays, addMonths, type Day, dayInWords } from "../../i18n/days.ts";
 
 export type ImportantDate = Records["importantDate"];
 
@@ -58,4 +58,15 @@ export function reminderInWords(date: Pick<ImportantDate, "reminderEnabled" | "r
   if (!date.reminderEnabled) return t("No reminder");
   const lead = date.reminderLeadDays ?? defaultLeadDays;
   return lead > 0 ? t("Reminder on the day, and {days} days before", { days: lead }) : t("Reminder on the day");
+}
+
+// The day itself, without a year that is not known.
+export function dateInWords({ date, yearUnknown }: Pick<ImportantDate, "date" | "yearUnknown">): string {
+  return dayInWords(date, { day: "numeric", month: "long", ...(!yearUnknown && { year: "numeric" }) });
+}
+
+// A year, a month or a day: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`.
+export function partlyKnownDay(text: string): string {
+  if (text.length < 7) return text;
+  return dayInWords(text.length === 7 ? `${text}-01` : text, { month: "long", year: "numeric", ...(text.length > 7 && { day: "numeric" }) });
 }

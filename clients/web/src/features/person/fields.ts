@@ -1,32 +1,41 @@
-// The plain fields of a person, in the sections of the page.
+// The plain fields of a person, in the sections of the page and of its forms: those of the table of fields which the API
+// description has. A new field is in a form by itself.
+import { PERSON_FIELDS, type PersonField, type PersonFieldName } from "contacts-client/fields";
+import { describeField } from "../sync/describe.ts";
 import type { Person } from "./entries.ts";
 
-interface PlainField {
-  name: keyof Person & string;
-  label: string; // a text of t()
-  maxLength: number;
-  attributes?: Record<string, string>;
+// What has a form or a switch of its own.
+const ELSEWHERE: ReadonlySet<PersonFieldName> = new Set<PersonFieldName>([
+  "notes",
+  "relationshipToUserId",
+  "contactReminderEnabled",
+  "contactReminderInterval",
+  "contactReminderIntervalUnit",
+  "cardDavSyncEnabled",
+  "favourite",
+  "quiet",
+]);
+const KINDS: ReadonlySet<PersonField["kind"]> = new Set<PersonField["kind"]>(["text", "date", "flag", "integer"]);
+
+export type PlainField = PersonField & { name: keyof Person };
+
+const PLAIN_FIELDS = PERSON_FIELDS.filter(({ kind, name, readOnly }) => !readOnly && KINDS.has(kind) && !ELSEWHERE.has(name)) as PlainField[];
+export const NAME_FIELDS: readonly PlainField[] = PLAIN_FIELDS.filter(({ group }) => group === "name");
+export const DETAIL_FIELDS: readonly PlainField[] = PLAIN_FIELDS.filter(({ group }) => group !== "name");
+
+export function labelOf({ name }: Pick<PersonField, "name">): string {
+  return describeField("person", name);
 }
 
-const words = { autocapitalize: "words", autocomplete: "off" };
+export type PlainValues = Record<string, string | boolean>;
 
-export const NAME_FIELDS: PlainField[] = [
-  { name: "name", label: "Given name", maxLength: 100, attributes: words },
-  { name: "surname", label: "Surname", maxLength: 100, attributes: words },
-  { name: "nickname", label: "Nickname", maxLength: 100, attributes: words },
-  { name: "middleName", label: "Middle name", maxLength: 100, attributes: words },
-  { name: "secondLastName", label: "Second surname", maxLength: 100, attributes: words },
-  { name: "prefix", label: "Title before the name", maxLength: 50 },
-  { name: "suffix", label: "Title after the name", maxLength: 50 },
-  { name: "phoneticName", label: "Given name as spoken", maxLength: 100 },
-  { name: "phoneticSurname", label: "Surname as spoken", maxLength: 100 },
-  { name: "displayNameOverride", label: "Show this name instead", maxLength: 200 },
-];
+export function pickPlain(fields: readonly PlainField[], person: Person): PlainValues {
+  return Object.fromEntries(fields.map(({ name, kind }) => [name, kind === "flag" ? Boolean(person[name]) : String(person[name] ?? "")]));
+}
 
-export const DETAIL_FIELDS: PlainField[] = [
-  { name: "organization", label: "Organization", maxLength: 200 },
-  { name: "jobTitle", label: "Profession or role", maxLength: 200 },
-  { name: "gender", label: "Gender", maxLength: 50 },
-  { name: "lastContact", label: "Last contact", maxLength: 10, attributes: { type: "date" } },
-  { name: "deathday", label: "Died on", maxLength: 10, attributes: { type: "date" } },
-];
+// What is sent of a value of the form: nothing for an empty text.
+export function toSent({ kind }: PlainField, value: string | boolean): string | number | boolean | null {
+  if (typeof value === "boolean") return value;
+  if (value.trim() === "") return null;
+  return kind === "integer" ? Number(value) : value.trim();
+}

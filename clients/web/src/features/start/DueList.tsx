@@ -33,7 +33,7 @@ export function DueList({ due, count, records, answers, now }: Props) {
           </a>
         )}
       </header>
-      <ul class="card day-rows">
+      <ul class="card start-rows">
         {due.map((each) => {
           const { row } = each;
           const person = records.get(row.id);

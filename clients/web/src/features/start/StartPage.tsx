@@ -37,12 +37,8 @@ export default function StartPage() {
   const answers = useAnswers();
   const people = account.people.value;
   const version = account.peopleVersion.value;
-  const { week, next } = useMemo(() => {
-    const tomorrow = addDays(now, 1);
-    const found = occurrences(account, dates ?? [], now, addDays(now, WEEK - 1));
-    const later = found.filter(({ day }) => day >= tomorrow);
-    return { week: found, next: later.length < SHOWN_NEXT ? nextOccurrences(account, dates ?? [], tomorrow, SHOWN_NEXT) : later.slice(0, SHOWN_NEXT) };
-  }, [dates, people, version, now]);
+  const week = useMemo(() => occurrences(account, dates ?? [], now, addDays(now, WEEK - 1)), [dates, people, version, now]);
+  const next = useMemo(() => nextOccurrences(account, dates ?? [], addDays(now, 1), SHOWN_NEXT), [dates, people, version, now]);
   const isDone = (each: Occurrence) => touches?.today.has(each.row.id) ?? false;
   const ofToday = week.filter(({ day }) => day === now);
   const cards = ofToday.filter((each) => !isDone(each));
@@ -78,7 +74,7 @@ export default function StartPage() {
       <div class="two today" {...keys} aria-busy={!isRead}>
         {isRead && (
           <>
-            <div class="stack day-sections">
+            <div class="stack start-sections">
               {isEmpty && <p class="soft">{t("Everyone you know, well remembered.")}</p>}
               <FirstDays {...first} isEmpty={isEmpty} />
               {isEmpty && <FirstPerson />}
@@ -91,7 +87,7 @@ export default function StartPage() {
               {cards.length + congratulated.length + due.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
               <Lately ids={touches.latest} now={now} />
             </div>
-            <div class="stack day-sections">
+            <div class="stack start-sections">
               {isEmpty ? <FirstPicture /> : <Week days={week} next={next} now={now} />}
               {touches.memory && <Memory id={touches.memory} now={now} />}
               <Decisions />
