@@ -82,7 +82,7 @@ def test_a_join_that_was_taken_back_is_not_listed_as_one_that_cannot_be(
 def test_two_are_joined_by_two_keys_and_by_two_taps(web: Web, twins: tuple[Person, Person]) -> None:
     """Task 13 of the fifteen commonest, from Today."""
     page = web.open("/", web.context(viewport={"width": 1280, "height": 900}))
-    page.get_by_role("link", name="1 likely duplicate").focus()
+    page.get_by_role("link", name="1 person may be here twice").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Is this one person?")).to_be_visible()
     expect(page.get_by_role("button", name="Join them")).to_be_enabled()
@@ -93,7 +93,7 @@ def test_two_are_joined_by_two_keys_and_by_two_taps(web: Web, twins: tuple[Perso
     expect(page.get_by_role("button", name="Join them")).to_be_enabled()
     web.eventually(page, lambda: people_left() == 2)
     phone = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True))
-    phone.get_by_role("link", name="1 likely duplicate").tap()
+    phone.get_by_role("link", name="1 person may be here twice").tap()
     phone.get_by_role("button", name="Join them").tap()
     web.eventually(page, lambda: people_left() == 1)
 

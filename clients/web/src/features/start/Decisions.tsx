@@ -1,10 +1,14 @@
 // What is to decide: changes kept here, and the figures of the service, which it has from its last search. They are kept in
 // this browser, so they are there at once and without a network.
+import { useEffect } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
+
+const SEARCH_AFTER_MILLISECONDS = 3_000;
+const SEARCH_EACH_MILLISECONDS = 24 * 60 * 60_000;
 
 interface Figures {
   duplicates: number | null; // null before the first search
@@ -22,6 +26,23 @@ export function Decisions() {
     return figures;
   });
   const { data, problem } = found.value;
+  // Without a search of the last day the service is asked to search, once a day in this browser: it compares everybody.
+  const searchedKey = `${key} searched`;
+  const isUnknown = data !== undefined && (data.duplicates === null || data.suggestions === null) && account.people.value.length > 1;
+  useEffect(() => {
+    if (!isUnknown || Date.now() - Number(localStorage.getItem(searchedKey)) < SEARCH_EACH_MILLISECONDS) return;
+    const timer = setTimeout(async () => {
+      localStorage.setItem(searchedKey, String(Date.now()));
+      try {
+        await connection.ask("GET", "/api/people/duplicates");
+        await connection.ask("GET", "/api/relationship-suggestions");
+        await reload();
+      } catch {
+        localStorage.removeItem(searchedKey); // such as without a network
+      }
+    }, SEARCH_AFTER_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [isUnknown]);
   const kept = localStorage.getItem(key);
   const known: Partial<Figures> = data ?? (kept ? JSON.parse(kept) : {});
   const isOffline = account.sync.value.phase === "offline";
