@@ -108,7 +108,7 @@ export function tn(one: string, other: string, count: number, values?: Values): 
   const isOne = plurals.select(count) === "one";
   const forms = Array.isArray(found) ? found : [withoutContext(one), withoutContext(other)];
   const text = isOne ? forms[0]! : forms.at(-1)!;
-  return fill(text, { count: new Intl.NumberFormat(language.value).format(count), ...values });
+  return fill(text, { count: formatNumber(count), ...values });
 }
 
 function withoutContext(text: string): string {
@@ -119,9 +119,14 @@ function fill(text: string, values: Values = {}): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => (name in values ? String(values[name]) : whole));
 }
 
+let numbers = new Intl.NumberFormat("en");
+
 export function formatNumber(value: number): string {
-  return new Intl.NumberFormat(language.value).format(value);
+  if (numbersOf !== language.value) [numbersOf, numbers] = [language.value, new Intl.NumberFormat(language.value)];
+  return numbers.format(value);
 }
+
+let numbersOf: Language = "en";
 
 export function formatList(items: string[]): string {
   return new Intl.ListFormat(language.value, { type: "conjunction" }).format(items);

@@ -11,7 +11,7 @@ import { isPhone } from "../../ui/media.ts";
 import { answerInWords, Later, useAnswers } from "./answers.tsx";
 import { MissingReminders } from "./Bell.tsx";
 import { DateRow } from "./DateRow.tsx";
-import { byDay, contactsDue, type Occurrence, occurrences } from "./occurrences.ts";
+import { byDay, contactsDue, type Occurrence, occurrences, SPANS } from "./occurrences.ts";
 import { Reach, writeItems } from "./Reach.tsx";
 import { logOnce } from "./touches.ts";
 
@@ -37,12 +37,17 @@ export function DateList({ views }: { views: ComponentChildren }) {
   const people = account.people.value;
   const answers = useAnswers();
   const [limit, setLimit] = useState(AT_ONCE);
-  const coming = useMemo(() => {
-    const to = addDays(now, Math.min(days, DEFAULT_DAYS));
-    return [...occurrences(account, dates ?? [], now, to), ...contactsDue(account, now, to)].sort(byDay);
-  }, [dates, people, account.peopleVersion.value, now, days]);
   const wanted = KINDS.filter(({ kind }) => kinds.includes(kind));
-  const found = wanted.length ? coming.filter((each) => wanted.some(({ has }) => has(each))) : coming;
+  // Not all of a year where less fills the list.
+  const found = useMemo(() => {
+    let coming: Occurrence[] = [];
+    for (const span of SPANS) {
+      const to = addDays(now, Math.min(days, span));
+      coming = [...occurrences(account, dates ?? [], now, to), ...contactsDue(account, now, to)].filter((each) => wanted.length === 0 || wanted.some(({ has }) => has(each)));
+      if (coming.length > limit || span >= days) break;
+    }
+    return coming.sort(byDay);
+  }, [dates, people, account.peopleVersion.value, now, days, limit, kinds.join()]);
   const shown = found.slice(0, limit);
   const records = useMany("person", [...new Set(shown.map(({ row }) => row.id))]);
   const toggle = (kind: string) => setQuery({ kind: (kinds.includes(kind) ? kinds.filter((each) => each !== kind) : [...kinds, kind]).join() || null });

@@ -11,7 +11,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { isDesk } from "../../ui/media.ts";
 import { MissingReminders } from "./Bell.tsx";
 import { DateRow } from "./DateRow.tsx";
-import { nextOccurrences, type Occurrence, occurrenceInWords, occurrences } from "./occurrences.ts";
+import { nextOccurrences, type Occurrence, occurrenceInWords, occurrences, whoseInWords } from "./occurrences.ts";
 
 const WEEK = 7;
 const WEEKS = 6; // as many in each month, so that nothing below moves
@@ -144,7 +144,7 @@ function Grid({ first, start, now, chosen, byDay, onChoose }: GridProps) {
             {[...Array(WEEK).keys()].map((index) => {
               const day = addDays(start, week * WEEK + index);
               const found = byDay.get(day) ?? [];
-              const whose = found.map(occurrenceInWords).join(", ");
+              const whose = whoseInWords(found);
               const classes = [day.slice(0, 7) !== first.slice(0, 7) && "off", day === now && "now", day === chosen && "chosen"].filter(Boolean).join(" ");
               return (
                 <td key={day} class={classes} aria-selected={day === chosen}>

@@ -1,16 +1,18 @@
 // The twelve months of a year. The grid of a month shows where its days are; the list below says whose they are.
 import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { href, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { addDays, type Day, dayInWords, daysBetween, today, weekOf } from "../../i18n/days.ts";
-import { t } from "../../i18n/index.ts";
+import { t, tn } from "../../i18n/index.ts";
 import { useAll } from "../../store/records.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { occasion, yearsInWords } from "../person/dates.ts";
 import { type Occurrence, occurrences } from "./occurrences.ts";
 
 const FIRST_YEAR = 1000;
 const LAST_YEAR = 9998;
+const MAX_LINES = 100; // of a month
 
 export function YearCalendar({ views }: { views: ComponentChildren }) {
   const account = useAccount();
@@ -20,6 +22,20 @@ export function YearCalendar({ views }: { views: ComponentChildren }) {
   const dates = useAll("importantDate").value;
   const people = account.people.value;
   const found = useMemo(() => occurrences(account, dates ?? [], `${year}-01-01`, `${year}-12-31`), [dates, people, account.peopleVersion.value, year]);
+  const byMonth = new Map<string, Occurrence[]>();
+  for (const each of found) {
+    const month = each.day.slice(0, 7);
+    const list = byMonth.get(month);
+    if (list) list.push(each);
+    else byMonth.set(month, [each]);
+  }
+  // A month in each frame: with thousands of people all at once would hold up the page.
+  const [shown, setShown] = useState(1);
+  useEffect(() => {
+    if (shown >= 12) return;
+    const frame = requestAnimationFrame(() => setShown(shown + 1));
+    return () => cancelAnimationFrame(frame);
+  }, [shown]);
   const months = [...Array(12).keys()].map((month) => `${year}-${String(month + 1).padStart(2, "0")}`);
   const go = (to: number) => setQuery({ year: String(to) });
   return (
@@ -41,8 +57,8 @@ export function YearCalendar({ views }: { views: ComponentChildren }) {
         </div>
       </div>
       <div class="months">
-        {months.map((month) => (
-          <Month key={month} month={month} now={now} found={found.filter(({ day }) => day.startsWith(month))} />
+        {dates && months.slice(0, shown).map((month) => (
+          <Month key={month} month={month} now={now} found={byMonth.get(month) ?? []} />
         ))}
       </div>
     </>
@@ -77,17 +93,18 @@ function Month({ month, now, found }: { month: string; now: Day; found: Occurren
       </div>
       {found.length > 0 && (
         <ul class="small">
-          {found.map(({ id, day, row, title, years }) => (
+          {found.slice(0, MAX_LINES).map(({ id, day, row, date }) => (
             <li key={id} class="month-line">
               <span class="soft">{dayInWords(day, { day: "numeric", month: "short" })}</span>
               <span>
                 <a href={href(`/people/${row.id}`)}>
                   <bdi>{row.name}</bdi>
                 </a>{" "}
-                {[title, years].filter(Boolean).join(" · ")}
+                {[occasion(date!), yearsInWords(date!, day)].filter(Boolean).join(" · ")}
               </span>
             </li>
           ))}
+          {found.length > MAX_LINES && <li><a href={href("/dates?view=list")}>{tn("and {count} more", "and {count} more", found.length - MAX_LINES)}</a></li>}
         </ul>
       )}
     </section>

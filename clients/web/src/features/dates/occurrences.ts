@@ -1,6 +1,6 @@
 // Which days come, of whom: from the copy, so it works offline. Quiet people have none, as in what the service sends.
 import { addDays, type Day, daysBetween } from "../../i18n/days.ts";
-import { t } from "../../i18n/index.ts";
+import { formatNumber, t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { type ImportantDate, nextOccurrence, occasion, yearsInWords, yearsOn } from "../person/dates.ts";
@@ -12,8 +12,6 @@ export interface Occurrence {
   source: { dateId: string; personId?: never } | { personId: string; dateId?: never } | null; // null: there is no reminder to answer
   row: PersonRow;
   date: ImportantDate | null; // null: time to get in touch
-  title: string | null; // null: time to get in touch
-  years: string | null; // how many it has been, in words
   isOverdue: boolean;
   isMemorial: boolean; // also the birthday of somebody who died
 }
@@ -23,18 +21,30 @@ export function occurrences(account: Account, dates: readonly ImportantDate[], f
   const { leapDayRule } = account.settings.value;
   const found: Occurrence[] = [];
   for (const date of dates) {
+    if (!mayCome(date, from, to)) continue;
     const row = account.person(date.personId);
     if (!row || row.isQuiet) continue;
     for (let day = nextOccurrence(date, from, leapDayRule); day !== null && day <= to; day = nextOccurrence(date, addDays(day, 1), leapDayRule)) {
       const source = date.reminderEnabled ? { dateId: date.id } : null;
       const isMemorial = date.type === "MEMORIAL" || row.hasDied;
-      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, date, title: occasion(date), years: yearsInWords(date, day), isOverdue: false, isMemorial });
+      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, date, isOverdue: false, isMemorial });
     }
   }
   return found.sort(byDay);
 }
 
-const SPANS = [30, 120, 370]; // days ahead that are looked through, until enough is found
+// Whether a date can have a day between these, by its month and day: with thousands of dates the exact days take long.
+function mayCome({ date, reminderEnabled, reminderInterval, reminderIntervalUnit }: ImportantDate, from: Day, to: Day): boolean {
+  const isYearly = !reminderEnabled || ((reminderInterval ?? 1) === 1 && (reminderIntervalUnit ?? "YEARS") === "YEARS");
+  if (!isYearly || daysBetween(from, to) > LONGEST_SPAN) return true;
+  const day = date.slice(5, 10);
+  const [first, last] = [from.slice(5), to.slice(5)];
+  if (day === "02-29") return true; // stands on another day in most years
+  return first <= last ? day >= first && day <= last : day >= first || day <= last;
+}
+
+const LONGEST_SPAN = 180;
+export const SPANS = [7, 30, 120, 365]; // days from a day on that are looked through, until enough is found
 
 // The next ones from a day on, at most `count` of them, within a year.
 export function nextOccurrences(account: Account, dates: readonly ImportantDate[], from: Day, count: number): Occurrence[] {
@@ -52,7 +62,7 @@ export function contactsDue(account: Account, now: Day, to: Day): Occurrence[] {
     const due = row.contactDue;
     if (due === null || due > to || row.isQuiet || row.hasDied || row.id === account.meId) return [];
     const isOverdue = daysBetween(due, now) > 0;
-    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, date: null, title: null, years: null, isOverdue, isMemorial: false }];
+    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, date: null, isOverdue, isMemorial: false }];
   });
 }
 
@@ -62,14 +72,23 @@ export function byDay(one: Occurrence, other: Occurrence): number {
   return Number(one.date === null) - Number(other.date === null) || (one.row.sortKey < other.row.sortKey ? -1 : 1);
 }
 
-// What it is and whose: "Ada turns 40", "Name day of Ben". A text for a name of the person that is cut nowhere.
-export function occurrenceInWords({ row: { name }, date, day, title, years, isMemorial }: Occurrence): string {
+// What it is and whose: "Ada turns 40", "Name day of Ben".
+export function occurrenceInWords({ row: { name }, date, day, isMemorial }: Occurrence): string {
   if (!date) return t("Get in touch with {name}", { name });
-  if (isMemorial && date.type !== "MEMORIAL") return t("In memory of {name}: {occasion}", { name, occasion: title! });
+  if (isMemorial && date.type !== "MEMORIAL") return t("In memory of {name}: {occasion}", { name, occasion: occasion(date) });
   if (date.type === "BIRTHDAY") {
     const count = yearsOn(date, day);
     return count ? t("{name} turns {count}", { name, count }) : t("Birthday of {name}", { name });
   }
-  const what = date.type === "MEMORIAL" && !date.title ? t("In memory of {name}", { name }) : t("{occasion} of {name}", { occasion: title!, name });
+  const what = date.type === "MEMORIAL" && !date.title ? t("In memory of {name}", { name }) : t("{occasion} of {name}", { occasion: occasion(date), name });
+  const years = yearsInWords(date, day);
   return years ? `${what}: ${years}` : what;
+}
+
+const MAX_NAMED = 5; // in the name of a day
+
+// All of a day, for its name.
+export function whoseInWords(found: readonly Occurrence[]): string {
+  const named = found.slice(0, MAX_NAMED).map(occurrenceInWords);
+  return [...named, found.length > MAX_NAMED && `+${formatNumber(found.length - MAX_NAMED)}`].filter(Boolean).join(", ");
 }

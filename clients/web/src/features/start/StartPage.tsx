@@ -37,8 +37,12 @@ export default function StartPage() {
   const answers = useAnswers();
   const people = account.people.value;
   const version = account.peopleVersion.value;
-  const week = useMemo(() => occurrences(account, dates ?? [], now, addDays(now, WEEK - 1)), [dates, people, version, now]);
-  const next = useMemo(() => nextOccurrences(account, dates ?? [], addDays(now, 1), SHOWN_NEXT), [dates, people, version, now]);
+  const { week, next } = useMemo(() => {
+    const tomorrow = addDays(now, 1);
+    const found = occurrences(account, dates ?? [], now, addDays(now, WEEK - 1));
+    const later = found.filter(({ day }) => day >= tomorrow);
+    return { week: found, next: later.length < SHOWN_NEXT ? nextOccurrences(account, dates ?? [], tomorrow, SHOWN_NEXT) : later.slice(0, SHOWN_NEXT) };
+  }, [dates, people, version, now]);
   const isDone = (each: Occurrence) => touches?.today.has(each.row.id) ?? false;
   const ofToday = week.filter(({ day }) => day === now);
   const cards = ofToday.filter((each) => !isDone(each));

@@ -4,7 +4,7 @@ import { addDays, type Day, dayInWords, daysBetween, nearDayInWords } from "../.
 import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Leaf } from "../dates/Leaf.tsx";
-import { type Occurrence, occurrenceInWords } from "../dates/occurrences.ts";
+import { type Occurrence, occurrenceInWords, whoseInWords } from "../dates/occurrences.ts";
 
 const DAYS = 7;
 
@@ -21,7 +21,7 @@ export function Week({ days, next, now }: { days: Occurrence[]; next: Occurrence
         {[...Array(DAYS).keys()].map((index) => {
           const day = addDays(now, index);
           const found = days.filter((each) => each.day === day);
-          const whose = found.map(occurrenceInWords).join(", ");
+          const whose = whoseInWords(found);
           return (
             <li key={day}>
               <a
