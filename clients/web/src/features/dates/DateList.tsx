@@ -57,7 +57,7 @@ export function DateList({ views }: { views: ComponentChildren }) {
     sections.set(heading, [...(sections.get(heading) ?? []), each]);
   }
   return (
-    <div class="stack sections dates-list">
+    <div class="stack day-sections dates-list">
       <div class="dates-head">{views}</div>
       <div class="row no-print" role="group" aria-label={t("Which days")}>
         {KINDS.map(({ kind, label }) => (
@@ -71,7 +71,7 @@ export function DateList({ views }: { views: ComponentChildren }) {
       {[...sections].map(([heading, list]) => (
         <section key={heading} class="section" aria-label={heading}>
           <h2>{heading}</h2>
-          <ul class="card rows">
+          <ul class="card day-rows">
             {list.map((each) => {
               const { row, day, isOverdue, isMemorial } = each;
               const person = records?.get(row.id);

@@ -21,7 +21,7 @@ export function Insights({ views }: { views: ComponentChildren }) {
   const [found, reload] = useRemote("insights", async (signal) => (await connection.ask("GET", "/api/insights", undefined, { signal })) as Answer);
   const { data, problem } = found.value;
   return (
-    <div class="stack sections dates-list">
+    <div class="stack day-sections dates-list">
       <div class="dates-head">{views}</div>
       <ProblemNote problem={problem} onRetry={() => void reload()} />
       {data && KINDS.every(({ kind }) => data[kind].length === 0) && <p class="card">{t("There is nothing to say: you are in touch with everybody.")}</p>}
@@ -31,7 +31,7 @@ export function Insights({ views }: { views: ComponentChildren }) {
             <h2>{t(label)}</h2>
             <ul class="card plain-lines">
               {data[kind].map(({ personId, personName, code, reason }) => (
-                <li key={`${personId} ${code} ${reason}`} class="row apart">
+                <li key={`${personId} ${code} ${reason}`} class="row beside">
                   <PersonLink person={account.person(personId) ?? { id: personId, name: personName, photo: null }}>{reason}</PersonLink>
                   {kind !== "incomplete" && (
                     <a class="button no-print" href={href(`/log?person=${personId}`)} aria-label={t("Log a contact with {name}", { name: personName })}>

@@ -57,7 +57,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
       </div>
       <div class="two">
         <Grid first={first} start={start} now={now} chosen={chosen} byDay={byDay} onChoose={choose} />
-        <div class="stack sections">
+        <div class="stack day-sections">
           {chosen && (
             <section class="section" aria-label={dayInWords(chosen, { weekday: "long", day: "numeric", month: "long" })}>
               <header>
@@ -68,7 +68,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
                 </a>
               </header>
               {ofChosen.length > 0 && (
-                <ul class="card rows">
+                <ul class="card day-rows">
                   {ofChosen.map((each) => <DateRow key={each.id} occurrence={each} now={now} when={null} isSmall />)}
                 </ul>
               )}
@@ -82,7 +82,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
               {next.length === 0 ? (
                 <p class="card soft">{t("No dates yet.")}</p>
               ) : (
-                <ul class="card rows">
+                <ul class="card day-rows">
                   {next.map((each) => <DateRow key={each.id} occurrence={each} now={now} when={nearDayInWords(each.day, now)} isSmall />)}
                 </ul>
               )}

@@ -33,7 +33,7 @@ export function DueList({ due, count, records, answers, now }: Props) {
           </a>
         )}
       </header>
-      <ul class="card start-rows">
+      <ul class="card day-rows">
         {due.map((each) => {
           const { row } = each;
           const person = records.get(row.id);

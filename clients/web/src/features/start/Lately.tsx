@@ -30,7 +30,7 @@ export function Lately({ ids, now }: { ids: string[]; now: Day }) {
           {t("Log")}
         </a>
       </header>
-      <ol class="card start-rows lately">
+      <ol class="card day-rows lately">
         {ids.flatMap((id) => records?.get(id) ?? []).map((each) => (
           <li key={each.id}>
             <KindTile kind={each.kind} />

@@ -78,7 +78,7 @@ export default function StartPage() {
       <div class="two today" {...keys} aria-busy={!isRead}>
         {isRead && (
           <>
-            <div class="stack start-sections">
+            <div class="stack day-sections">
               {isEmpty && <p class="soft">{t("Everyone you know, well remembered.")}</p>}
               <FirstDays {...first} isEmpty={isEmpty} />
               {isEmpty && <FirstPerson />}
@@ -91,7 +91,7 @@ export default function StartPage() {
               {cards.length + congratulated.length + due.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
               <Lately ids={touches.latest} now={now} />
             </div>
-            <div class="stack start-sections">
+            <div class="stack day-sections">
               {isEmpty ? <FirstPicture /> : <Week days={week} next={next} now={now} />}
               {touches.memory && <Memory id={touches.memory} now={now} />}
               <Decisions />

@@ -40,7 +40,7 @@ export function Week({ days, next, now }: { days: Occurrence[]; next: Occurrence
         })}
       </ol>
       {next.length > 0 && (
-        <ul class="card start-rows">
+        <ul class="card day-rows">
           {next.map((each) => (
             <li key={each.id}>
               <a class="date-row" href={href(`/people/${each.row.id}`)}>
