@@ -8,7 +8,7 @@ import type { PersonRow } from "../../store/people.ts";
 import { useMany } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { type Interaction, kindLabel, KINDS } from "../person/interactions.ts";
+import { type Interaction, kindLabel, kindOf } from "../person/interactions.ts";
 
 const MAX_FACES = 3;
 
@@ -49,9 +49,10 @@ export function Lately({ ids, now }: { ids: string[]; now: Day }) {
 }
 
 function KindTile({ kind }: { kind: Interaction["kind"] }) {
+  const { icon, tone } = kindOf(kind);
   return (
-    <span class={`tile ${kind === "NOTE" || kind === "GIFT" ? "kind-note" : "kind-touch"}`}>
-      <Icon name={KINDS.find((each) => each.kind === kind)?.icon ?? "log"} size={18} />
+    <span class={`tile kind-${tone}`}>
+      <Icon name={icon} size={18} />
     </span>
   );
 }
