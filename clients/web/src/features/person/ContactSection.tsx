@@ -1,7 +1,9 @@
 // How to reach a person: every number, address and handle is a link, with a copy.
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
-import { t } from "../../i18n/index.ts";
+import { formatList, t } from "../../i18n/index.ts";
+import type { PersonRow } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -10,8 +12,12 @@ import { addressLines, mapUrl } from "./addresses.ts";
 import { type Entry, type Person, typeLabel } from "./entries.ts";
 import { offerLog } from "./interactions.ts";
 
+const MAX_SHARERS = 3; // who are named
+
 export function ContactSection({ person, name }: { person: Person; name: string }) {
   const shared = { person, name };
+  const { people } = useAccount();
+  const sharers = useMemo(() => sharersOf(person, people.value), [person, people.value]);
   return (
     <ul class="card flush lines reach-lines">
       {person.phoneNumbers.map((entry) => {
@@ -30,8 +36,10 @@ export function ContactSection({ person, name }: { person: Person; name: string 
       ))}
       {person.addresses.map((entry) => {
         const lines = addressLines(entry as Entry);
+        const others = sharers.get(entry.id) ?? [];
+        const also = others.length ? t("also {names}", { names: formatList(others) }) : "";
         return (
-          <Line key={entry.id} {...shared} kind={null} label={typeLabel(entry.type)} text={lines.join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: lines.join(" ") })} />
+          <Line key={entry.id} {...shared} kind={null} label={[typeLabel(entry.type), also].filter(Boolean).join(" · ")} text={lines.join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: lines.join(" ") })} />
         );
       })}
       {person.urls.map(({ id, url, type }) => (
@@ -39,6 +47,19 @@ export function ContactSection({ person, name }: { person: Person; name: string 
       ))}
     </ul>
   );
+}
+
+// The names of the others with the same address, by the ids of this person's entries.
+function sharersOf({ id, addresses }: Person, people: PersonRow[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  const own = people.find((row) => row.id === id)?.places ?? [];
+  for (const { id: entry, streetLine1 } of addresses) {
+    const label = own.find((place) => place.id === entry)?.label.toLowerCase();
+    if (!streetLine1 || !label) continue;
+    const others = people.filter((row) => row.id !== id && row.places.some((place) => place.label.toLowerCase() === label));
+    if (others.length) found.set(entry, [...others.slice(0, MAX_SHARERS).map((row) => row.name), ...(others.length > MAX_SHARERS ? ["…"] : [])]);
+  }
+  return found;
 }
 
 interface LineProps {

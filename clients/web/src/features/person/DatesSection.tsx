@@ -14,6 +14,11 @@ import { SectionHead } from "./SectionHead.tsx";
 
 const NEAR_DAYS = 7;
 
+// Only what the bell does not say: that it comes before the day, too.
+function leadInWords(date: ImportantDate, defaultLeadDays: number): string | false {
+  return date.reminderEnabled && (date.reminderLeadDays ?? defaultLeadDays) > 0 && reminderInWords(date, defaultLeadDays);
+}
+
 export function DatesSection({ person, name, isAdding, onAdding }: { person: Person; name: string; isAdding: boolean; onAdding: (isAdding: boolean) => void }) {
   const account = useAccount();
   const settings = account.settings.value;
@@ -55,7 +60,7 @@ export function DatesSection({ person, name, isAdding, onAdding }: { person: Per
                       <bdi>{occasion(date)}</bdi>
                     </strong>
                     <span class="soft small block">{(when || []).filter(Boolean).join(" · ") || null}</span>
-                    <span class="soft small block">{[dateInWords(date), date.reminderEnabled && reminderInWords(date, settings.defaultReminderLeadDays)].filter(Boolean).join(" · ")}</span>
+                    <span class="soft small block">{[dateInWords(date), leadInWords(date, settings.defaultReminderLeadDays)].filter(Boolean).join(" · ")}</span>
                   </span>
                   <button
                     class={`plain icon no-print bell ${date.reminderEnabled ? "on" : ""}`}

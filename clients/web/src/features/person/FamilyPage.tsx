@@ -2,13 +2,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
-import { formatDay } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { useChanges, useRecord } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { type ImportantDate, occasion } from "./dates.ts";
+import { dateInWords, type ImportantDate, occasion } from "./dates.ts";
 import { addressLines, type Entry, type Person, telUrl } from "./entries.ts";
 import { PersonGone } from "./PersonGone.tsx";
 import "./person.css";
@@ -77,7 +76,7 @@ function Family({ id }: { id: string }) {
               ))}
               {dates.map((date) => (
                 <p key={date.id}>
-                  {occasion(date)}: {formatDay(date.date, account.settings.value.dateFormat, date.yearUnknown)}
+                  {occasion(date)}: {dateInWords(date)}
                 </p>
               ))}
             </li>

@@ -26,7 +26,7 @@ export function Head({ person, name, heading, onPhoto }: Props) {
   const spoken = [person.phoneticSurname, person.phoneticName].filter(Boolean).join(" ");
   const isUnsent = account.pending.value.some(({ type: kind, id }) => kind === "person" && id === person.id);
   return (
-    <div class="who">
+    <div class={`who ${person.deathday ? "deceased" : ""}`}>
       <div class="photo">
         <Avatar person={{ id: person.id, name, photo: person.photo }} size="large" alt={t("Photo of {name}", { name })} />
         <PhotoPicker hasPhoto={Boolean(person.photo)} name={name} save={onPhoto}>

@@ -225,7 +225,7 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
         >
           {t("Cancel")}
         </button>
-        <button type="button" onClick={() => void save(false)}>
+        <button type="button" class="another" onClick={() => void save(false)}>
           {t("Save and add another")}
         </button>
         <button class="main">{t("Save")}</button>
