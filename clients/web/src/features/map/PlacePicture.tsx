@@ -6,14 +6,16 @@ import Supercluster from "supercluster";
 import { connection } from "../../app/session.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { initials } from "../../ui/Avatar.tsx";
+import { hueOf } from "../../ui/hue.ts";
 import type { Point } from "./places.ts";
 
 const MAX_ZOOM = 18;
-const TOWN_ZOOM = 12;
+// As near as a town needs: nearer than these there is nothing to be seen of it.
+const TOWN_ZOOM = { tiles: 11, land: 5 };
+const MAX_ZOOM_OF_LAND = 9; // coastlines of 1 to 110 million
 const FACE_PIXELS = 44;
-const CLUSTER_PIXELS = 56;
-// Without tiles the names of towns stand below the markers: clusters keep them apart.
-const NAME_PIXELS = 110;
+// The names of towns stand below the markers: clusters keep them apart.
+const CLUSTER_PIXELS = 72;
 
 export interface Tiles {
   url: string;
@@ -22,6 +24,7 @@ export interface Tiles {
 
 export interface MapControl {
   show: (points: readonly Point[]) => void;
+  zoom: (steps: number) => void;
 }
 
 interface Props {
@@ -29,37 +32,50 @@ interface Props {
   tiles: Tiles | null;
   control: { current: MapControl | null };
   onChoose: (points: Point[]) => void;
+  onMove: (isInView: (point: Point) => boolean) => void;
 }
 
 interface Own {
   index: number;
 }
 
-export default function PlacePicture({ points, tiles, control, onChoose }: Props) {
+export default function PlacePicture({ points, tiles, control, onChoose, onMove }: Props) {
   const root = useRef<HTMLDivElement>(null);
   const [map, setMap] = useState<L.Map | null>(null);
-  const choose = useRef(onChoose);
-  choose.current = onChoose;
+  const acts = useRef({ onChoose, onMove });
+  acts.current = { onChoose, onMove };
   useEffect(() => {
     const made = makeMap(root.current!);
+    const moved = () => {
+      const bounds = made.getBounds();
+      acts.current.onMove(({ at }) => bounds.contains([at[0], at[1]]));
+    };
+    made.on("moveend", moved);
+    const resized = new ResizeObserver(() => made.invalidateSize());
+    resized.observe(root.current!);
     setMap(made);
-    return () => void made.remove();
+    return () => {
+      resized.disconnect();
+      made.remove();
+    };
   }, []);
   useEffect(() => {
     if (!map) return;
     const layer = tiles ? tileLayer(tiles) : coastlines();
     layer.addTo(map);
+    map.setMaxZoom(tiles ? MAX_ZOOM : MAX_ZOOM_OF_LAND);
     return () => void layer.remove();
   }, [map, tiles?.url]);
   const wasFitted = useRef(false);
   useEffect(() => {
     if (!map) return;
-    control.current = { show: (shown) => fit(map, shown) };
+    const nearest = tiles ? TOWN_ZOOM.tiles : TOWN_ZOOM.land;
+    control.current = { show: (shown) => fit(map, shown, nearest), zoom: (steps) => void map.zoomIn(steps) };
     if (!wasFitted.current && points.length) {
-      fit(map, points, false);
+      fit(map, points, nearest, false);
       wasFitted.current = true;
     }
-    return showMarkers(map, points, tiles === null, (chosen) => choose.current(chosen));
+    return showMarkers(map, points, nearest, (chosen) => acts.current.onChoose(chosen));
   }, [map, points, tiles === null]);
   return <div ref={root} class={`map-picture ${tiles ? "" : "plain-map"}`} role="region" aria-label={t("Map. The arrow keys move it, + and - zoom.")} />;
 }
@@ -77,7 +93,6 @@ function makeMap(root: HTMLElement): L.Map {
     minZoom: 0,
     worldCopyJump: true,
   });
-  L.control.zoom({ position: "bottomright", zoomInTitle: t("Nearer"), zoomOutTitle: t("Farther"), zoomOutText: "−" }).addTo(map);
   map.setView([25, 5], 1);
   return map;
 }
@@ -97,13 +112,13 @@ function coastlines(): L.Layer {
   return layer;
 }
 
-function fit(map: L.Map, points: readonly Point[], animate = map.options.zoomAnimation === true): void {
-  if (points.length) map.fitBounds(L.latLngBounds(points.map(({ at: [latitude, longitude] }) => [latitude, longitude])), { padding: [48, 48], maxZoom: TOWN_ZOOM, animate });
+function fit(map: L.Map, points: readonly Point[], nearest: number, animate = map.options.zoomAnimation === true): void {
+  if (points.length) map.fitBounds(L.latLngBounds(points.map(({ at: [latitude, longitude] }) => [latitude, longitude])), { padding: [56, 56], maxZoom: nearest, animate });
 }
 
 // Shows the clusters of the part that is seen, again after each move. Returns what removes them.
-function showMarkers(map: L.Map, points: readonly Point[], withNames: boolean, onChoose: (points: Point[]) => void): () => void {
-  const clusters = new Supercluster<Own, object>({ radius: withNames ? NAME_PIXELS : CLUSTER_PIXELS, extent: 256, maxZoom: MAX_ZOOM - 1 });
+function showMarkers(map: L.Map, points: readonly Point[], nearest: number, onChoose: (points: Point[]) => void): () => void {
+  const clusters = new Supercluster<Own, object>({ radius: CLUSTER_PIXELS, extent: 256, maxZoom: MAX_ZOOM - 1 });
   clusters.load(points.map(({ at: [latitude, longitude] }, index) => ({ type: "Feature", properties: { index }, geometry: { type: "Point", coordinates: [longitude, latitude] } })));
   const layer = L.layerGroup().addTo(map);
   const draw = () => {
@@ -119,11 +134,11 @@ function showMarkers(map: L.Map, points: readonly Point[], withNames: boolean, o
         : [points[(properties as Own).index]!];
       const act = () => {
         if ((map.dragging as L.Handler & { moved(): boolean }).moved()) return; // the end of a drag
-        // Those of one house cannot be told apart by going nearer.
-        if (isCluster && clusters.getClusterExpansionZoom(properties.cluster_id) < MAX_ZOOM && map.getZoom() < MAX_ZOOM) fitInside(map, inside);
-        else onChoose(inside);
+        onChoose(inside);
+        // Those of one town are chosen together; nearer than a town the map is moved by hand.
+        if (isCluster && new Set(inside.map(({ town }) => town)).size > 1 && map.getZoom() < nearest) fitInside(map, inside, nearest);
       };
-      L.marker([latitude, longitude], { icon: iconOf(inside, withNames, act), interactive: false, keyboard: false }).addTo(layer);
+      L.marker([latitude, longitude], { icon: iconOf(inside, act), interactive: false, keyboard: false }).addTo(layer);
     }
     if (focused) document.querySelector<HTMLElement>(`[data-place="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   };
@@ -135,34 +150,38 @@ function showMarkers(map: L.Map, points: readonly Point[], withNames: boolean, o
   };
 }
 
-function fitInside(map: L.Map, inside: Point[]): void {
+function fitInside(map: L.Map, inside: Point[], nearest: number): void {
   const bounds = L.latLngBounds(inside.map(({ at: [latitude, longitude] }) => [latitude, longitude]));
-  map.fitBounds(bounds, { padding: [64, 64], maxZoom: Math.min(MAX_ZOOM, Math.max(map.getZoom() + 2, TOWN_ZOOM)) });
+  map.fitBounds(bounds, { padding: [64, 64], maxZoom: Math.min(nearest, map.getZoom() + 3) });
 }
 
-function iconOf(inside: Point[], withNames: boolean, act: () => void): L.DivIcon {
+// The face of one, how many they are, and the name of the town.
+function iconOf(inside: Point[], act: () => void): L.DivIcon {
   const [first] = inside;
-  const town = townOf(inside);
+  const count = new Set(inside.map(({ person }) => person)).size;
+  const where = townOf(inside) ?? first!.label;
   const button = document.createElement("button");
   button.type = "button";
   button.dataset["place"] = first!.id;
-  button.className = inside.length > 1 ? "map-cluster" : "map-face";
-  const where = town ?? (inside.length > 1 ? "" : first!.label);
-  button.setAttribute("aria-label", inside.length > 1 ? [tn("{count} place", "{count} places", inside.length), where].filter(Boolean).join(": ") : `${first!.person.name}: ${first!.label}`);
-  button.title = inside.length > 1 ? where : first!.person.name;
+  button.className = `map-face ${hueOf(first!.person.id)}`;
+  button.setAttribute("aria-label", count > 1 ? `${where}: ${tn("{count} person", "{count} people", count)}` : `${first!.person.name}: ${first!.label || where}`);
+  button.title = count > 1 ? where : first!.person.name;
   button.addEventListener("click", act);
-  if (inside.length > 1) button.textContent = formatNumber(inside.length);
-  else face(button, first!);
+  face(button, first!);
   const html = document.createElement("div");
   html.append(button);
-  if (withNames && where) {
-    const name = document.createElement("span");
-    name.className = "map-name";
-    name.setAttribute("aria-hidden", "true");
-    name.textContent = inside.length > 1 ? where : first!.person.name;
-    html.append(name);
-  }
+  if (count > 1) html.append(textOf("map-count", formatNumber(count)));
+  if (where) html.append(textOf("map-name", where));
   return L.divIcon({ html, className: "map-marker", iconSize: [FACE_PIXELS, FACE_PIXELS] });
+}
+
+// What the name of the button says, too.
+function textOf(className: string, text: string): HTMLElement {
+  const element = document.createElement("span");
+  element.className = className;
+  element.setAttribute("aria-hidden", "true");
+  element.textContent = text;
+  return element;
 }
 
 function face(button: HTMLButtonElement, { person }: Point): void {
