@@ -120,6 +120,10 @@ def test_birthdays_without_a_reminder_if_the_switch_is_off(web: Web) -> None:
     bring_in(page)
     expect(page.get_by_text("1 birthday, without a reminder.")).to_be_visible()
     assert not ImportantDate.unscoped.get().reminder_enabled
+    page.get_by_role("button", name="Remind me of them on the day").click()
+    web.eventually(page, lambda: ImportantDate.unscoped.get().reminder_enabled)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    web.eventually(page, lambda: not ImportantDate.unscoped.get().reminder_enabled)
 
 
 def test_several_files_come_in_together_and_into_a_group(web: Web, elsewhere: Client) -> None:

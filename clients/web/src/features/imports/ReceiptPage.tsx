@@ -3,11 +3,13 @@ import { useEffect } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
+import { useAll } from "../../store/records.ts";
 import { bodiesOf, useAttempt, useRemote } from "../../store/remote.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { setDateReminders } from "../people/actions.ts";
 import type { Receipt, Result } from "./files.ts";
 import { jobs, tell, toTell } from "./jobs.ts";
 import { LookAt } from "./LookAt.tsx";
@@ -77,6 +79,7 @@ export default function ReceiptPage({ params }: { params: Record<string, string>
       <section class="card receipt">
         {!isUndone && failed.length === 0 && <span class="done-mark"><Icon name="check" size={30} /></span>}
         <p class="soft">{sentences({ updated: count ? sum("updated") : 0, skipped: sum("skipped"), birthdays: sum("birthdays"), reminders: sum("reminders"), isKnown: results.length > 0 })}</p>
+        {importIds.length > 0 && sum("birthdays") > 0 && sum("reminders") === 0 && <RemindMe results={results} />}
         <Faces results={results} />
         <div class="row">
           {importIds.length > 0 && <a class="button main" href={href(`/people?import=${importIds.join(",")}`)}>{t("To the people")}</a>}
@@ -124,6 +127,15 @@ function Nothing({ problem, lost, onRetry }: { problem: ReturnType<typeof useAtt
       <p><a class="button main" href={href("/import")}>{t("Another file")}</a></p>
     </Page>
   );
+}
+
+// Of birthdays that came in without a reminder, once they are here.
+function RemindMe({ results }: { results: Result[] }) {
+  const account = useAccount();
+  const dates = useAll("importantDate").value ?? [];
+  const ids = new Set(results.flatMap(({ personId }) => personId ?? []));
+  if (!dates.some(({ personId, type, reminderEnabled }) => type === "BIRTHDAY" && !reminderEnabled && ids.has(personId))) return null;
+  return <p><button class="tint" onClick={() => void setDateReminders(account, [...ids], "BIRTHDAY", true)}>{t("Remind me of them on the day")}</button></p>;
 }
 
 function Faces({ results }: { results: Result[] }) {
