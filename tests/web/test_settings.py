@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from accounts.models import User
 from tests.web.conftest import Web
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -22,3 +23,36 @@ def test_the_list_says_how_things_stand(web: Web) -> None:
     expect(settings.get_by_role("link")).to_have_count(1)
     settings.get_by_role("link", name="Reminders").click()
     expect(page).to_have_url(f"{web.base}/app/notifications")
+
+
+def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) -> None:
+    """Messages stand in the dialog that is open, since what is outside of it cannot be pressed."""
+    page = web.open("/account/preferences")
+    web.synced(page)
+    page.get_by_label("Order of names").select_option("EASTERN")
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "EASTERN")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    page.get_by_role("dialog").get_by_role("button", name="Undo").click()
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def test_a_name_is_saved_when_its_field_is_left(web: Web) -> None:
+    page = web.open("/account")
+    web.synced(page)
+    page.get_by_label("Surname").fill("Liddell")
+    page.get_by_label("Surname").blur()
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).surname == "Liddell")
+    page.get_by_role("button", name="Undo").click()
+    web.eventually(page, lambda: not User.objects.get(pk=web.owner.pk).surname)
+
+
+def test_the_list_stands_beside_its_pages_on_a_desk(web: Web) -> None:
+    page = web.open("/settings", web.context(viewport={"width": 1280, "height": 900}))
+    expect(page.get_by_role("heading", name="You", level=1)).to_be_visible()
+    settings = page.get_by_role("navigation", name="Settings")
+    settings.get_by_role("link", name="Reminders").click()
+    expect(page.get_by_role("heading", name="Reminders", level=1)).to_be_visible()
+    expect(settings.locator("[aria-current=page]")).to_contain_text("Reminders")

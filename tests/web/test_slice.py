@@ -262,7 +262,7 @@ def test_photo_is_cropped_and_shown(web: Web, alice: User, tmp_path: Path) -> No
 def test_language_of_the_account_is_that_of_the_pages(web: Web, alice: User) -> None:
     page = web.open("/account/preferences")
     page.get_by_label("Language").select_option("de-DE")
-    expect(page.get_by_role("heading", name="Einstellungen", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Aussehen und Sprache", level=1)).to_be_visible()
     page.get_by_label("Farben").select_option("DARK")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     web.eventually(page, lambda: User.objects.get(pk=alice.pk).language == "de-DE")

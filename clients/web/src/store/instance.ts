@@ -7,9 +7,10 @@ export interface Instance {
   mapTilesUrl: string | null;
   mapTilesAttribution: string | null;
   geocoding: boolean;
+  mail: boolean; // whether mails leave this instance
 }
 
-const OFFLINE: Instance = { baseUrl: null, mapTilesUrl: null, mapTilesAttribution: null, geocoding: false };
+const OFFLINE: Instance = { baseUrl: null, mapTilesUrl: null, mapTilesAttribution: null, geocoding: false, mail: true };
 
 // Undefined while it is asked; without a network nothing is known of it.
 export function useInstance(): Instance | undefined {

@@ -10,7 +10,7 @@ import { ProblemNote } from "../../ui/ProblemNote.tsx";
 
 export default function DataPage() {
   return (
-    <Page title={t("Your data")} back="/account">
+    <Page title={t("Your data")} back="/settings" width="form">
       <section class="card stack tight">
         <h2>{t("Export")}</h2>
         <p>{t("One file with everything that you have here, photos and settings included.")}</p>

@@ -13,12 +13,13 @@ import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { PasswordField } from "./PasswordField.tsx";
 
 const QrCode = lazy(() => import("../../ui/QrCode.tsx"));
 
 export default function SecurityPage() {
   return (
-    <Page title={t("Security")} back="/account">
+    <Page title={t("Sign-in and security")} back="/settings" width="form">
       <Password />
       <SecondFactor />
       <Sessions />
@@ -50,8 +51,8 @@ function Password() {
       <form class="stack" onSubmit={save}>
         <h2>{t("Password")}</h2>
         <input type="email" name="email" autocomplete="username" value={settings.value.email} hidden readOnly />
-        <TextField label={t("Current password")} type="password" autocomplete="current-password" required value={current} onValue={setCurrent} error={problem?.fields["currentPassword"]} />
-        <TextField label={t("New password")} type="password" autocomplete="new-password" required minLength={8} value={wanted} onValue={setWanted} error={problem?.fields["newPassword"]} hint={t("At least 8 characters, with upper and lower case, a number and another sign.")} />
+        <PasswordField label={t("Current password")} value={current} onValue={setCurrent} error={problem?.fields["currentPassword"]} />
+        <PasswordField label={t("New password")} isNew value={wanted} onValue={setWanted} error={problem?.fields["newPassword"]} />
         {problem && Object.keys(problem.fields).length === 0 && <ProblemNote problem={problem} />}
         <div><button class="main">{t("Change the password")}</button></div>
       </form>

@@ -40,7 +40,7 @@ export default function CardDavPage() {
   const [problem, attempt] = useAttempt(reload, () => account.syncer.syncNow());
   const { data } = found.value;
   return (
-    <Page title={t("Address book on a server")}>
+    <Page title={t("Address book on a server")} back="/settings" width="form">
       <ProblemNote problem={problem ?? found.value.problem} onRetry={() => void reload()} />
       {data && !data.link && <ConnectionForm link={null} onDone={reload} />}
       {data?.link && <Sync link={data.link} onDone={reload} attempt={attempt} />}

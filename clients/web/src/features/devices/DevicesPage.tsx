@@ -51,6 +51,8 @@ export default function DevicesPage() {
   return (
     <Page
       title={t("Phones and computers")}
+      back="/settings"
+      width="form"
       actions={
         !isAdding && (
           <button class="main" onClick={() => setAdding(true)}>

@@ -33,7 +33,9 @@ export default function FeedsPage() {
   };
   return (
     <Page
-      title={t("Calendar feeds")}
+      title={t("Calendar subscriptions")}
+      back="/settings"
+      width="form"
       actions={
         !isAdding && (
           <button class="main" onClick={() => setAdding(true)}>

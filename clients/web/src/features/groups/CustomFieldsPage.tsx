@@ -40,7 +40,9 @@ export default function CustomFieldsPage() {
   };
   return (
     <Page
-      title={t("Custom fields")}
+      title={t("Own fields")}
+      back="/settings"
+      width="form"
       actions={
         <button class="main" onClick={() => setEdited("new")}>
           <Icon name="add" />

@@ -1,5 +1,7 @@
 // What the service says about notices in codes, in words.
+import { connection } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
+import { toast } from "../../ui/toast.tsx";
 import { occasion } from "../person/dates.ts";
 
 type Words = Record<string, { label: string }>;
@@ -73,4 +75,10 @@ export function noticeInWords({ kind, personName, type, title }: Notice): string
   if (kind === "reminder.contact") return t("Get in touch with {name}", { name: personName ?? "" });
   const text = t("{occasion} of {name}", { occasion: occasion({ type, title } as Parameters<typeof occasion>[0]), name: personName ?? "" });
   return kind === "reminder.important_date_lead" ? t("{notice}, in advance", { notice: text }) : text;
+}
+
+// Sends a test over one way, and says how it went.
+export async function test(path: string): Promise<void> {
+  const { ok, code } = await connection.ask("POST", `${path}/test`);
+  toast(ok ? t("The test has arrived.") : reasonInWords(code));
 }

@@ -34,7 +34,9 @@ export default function TypesPage() {
   };
   return (
     <Page
-      title={t("Relationship types")}
+      title={t("Kinds of relationship")}
+      back="/settings"
+      width="form"
       actions={
         <>
           <a class="button" href={href("/relationships/suggestions")}>
