@@ -150,6 +150,25 @@ def test_axe_finds_nothing_in_dialogs_and_forms(web: Web, ada: Person) -> None:
     assert violations(page) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_about_a_person_on_phone_and_desk(web: Web, ada: Person, scheme: Any, width: int) -> None:
+    viewport: Any = {"width": width, "height": 844}
+    page = web.open("/", web.context(color_scheme=scheme, reduced_motion="reduce", viewport=viewport))
+    web.synced(page)
+    for query in ("", "?edit=contact", "?edit=all"):
+        page.goto(f"/app/people/{ada.pk}{query}")
+        expect(page.locator("h1")).to_be_visible()
+        expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(1 if query else 0)
+        assert violations(page) == [], query
+        page.evaluate("localStorage.clear()")
+    page.goto("/app/people/new")
+    page.get_by_label("Given name").fill("Ada")
+    for chip in page.get_by_role("group", name="More", exact=True).get_by_role("button").all_inner_texts():
+        page.get_by_role("button", name=chip, exact=True).click()
+    assert violations(page) == []
+
+
 def test_no_page_scrolls_sideways_on_a_small_phone(web: Web, ada: Person) -> None:
     page = web.open("/", web.context(viewport={"width": 320, "height": 640}))
     web.synced(page)

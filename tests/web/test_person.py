@@ -214,6 +214,25 @@ def test_picture_is_a_button_and_its_removal_is_undone(web: Web, ada: Person, tm
     expect(page.get_by_role("button", name="Change the photo of Ada Lovelace")).to_be_visible()
 
 
+def test_picture_in_the_form_is_saved_with_it_and_not_before(web: Web, ada: Person, tmp_path: Path) -> None:
+    (tmp_path / "ada.png").write_bytes(picture("PNG", (80, 40)))
+    page = web.open(f"/people/{ada.pk}")
+    web.synced(page)
+    for button in ("Cancel", "Save"):
+        press(page, "e", "e")
+        with page.expect_file_chooser() as chooser:
+            page.get_by_role("button", name="Add a photo", exact=True).click()
+        chooser.value.set_files(tmp_path / "ada.png")
+        page.get_by_role("dialog").get_by_role("button", name="Save").click()
+        expect(page.get_by_role("button", name="Change the photo", exact=True)).to_be_visible()
+        assert not Person.unscoped.get(pk=ada.pk).photo
+        page.get_by_role("button", name=button, exact=True).click()
+        expect(page.get_by_role("region", name="Together")).to_be_visible()
+        if button == "Cancel":
+            expect(page.get_by_role("button", name="Add a photo of Ada Lovelace")).to_be_visible()
+    web.eventually(page, lambda: bool(Person.unscoped.get(pk=ada.pk).photo))
+
+
 def test_nobody_is_made_before_the_relationship_is_saved(web: Web, ada: Person) -> None:
     page = web.open(f"/people/{ada.pk}")
     web.synced(page)
@@ -291,9 +310,11 @@ def test_names_in_arabic_stand_at_their_side(web: Web, alice: User, elsewhere: C
 
 @pytest.mark.parametrize("width", [700, 1100, 1600], ids=["portrait", "landscape", "A3"])
 def test_person_is_printed_over_the_whole_paper(web: Web, ada: Person, width: int) -> None:
-    page = web.open(f"/people/{ada.pk}", web.context(viewport={"width": width, "height": 900}))
+    page = web.open(f"/people/{ada.pk}", web.context(viewport={"width": width, "height": 900}, color_scheme="dark"))
     web.synced(page)
     page.emulate_media(media="print")
+    card = page.get_by_role("region", name="Notes").locator(".card")
+    expect(card).to_have_css("background-color", "rgb(255, 255, 255)")
     for hidden in (page.locator(".app-nav"), page.get_by_role("button", name="Edit", exact=True)):
         expect(hidden).to_be_hidden()
     box = page.get_by_role("region", name="Notes").bounding_box()

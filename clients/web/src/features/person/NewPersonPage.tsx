@@ -7,11 +7,9 @@ import { formatList, t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { type PersonRow, search } from "../../store/people.ts";
 import { AreaField, SelectField, TextField } from "../../ui/Field.tsx";
-import { Avatar } from "../../ui/Avatar.tsx";
 import { type Form, useForm } from "../../ui/form.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { PhotoPicker } from "../../ui/PhotoPicker.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { createNewPeople, namesOf } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
@@ -19,6 +17,7 @@ import { type Birthday, BirthdayFields, birthdayOf, isEmptyBirthday, noBirthday,
 import { type Entry, LISTS } from "./entries.ts";
 import { DETAIL_FIELDS, NAME_FIELDS, toSent } from "./fields.ts";
 import { GroupsForm } from "./GroupsSection.tsx";
+import { type ChosenPhoto, PhotoField } from "./PhotoField.tsx";
 import { PlainFields } from "./PlainFields.tsx";
 import { mailProblem } from "./sections.tsx";
 import "./person.css";
@@ -84,7 +83,7 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
   const account = useAccount();
   const form = useForm<Values>(`${account.id} new person`, () => initial(groupIds, isFirst));
   const element = useRef<HTMLFormElement>(null);
-  const [photo, setPhoto] = useState<{ blob: Blob; url: string } | null>(null);
+  const [photo, setPhoto] = useState<ChosenPhoto | null>(null);
   const isSaving = useRef(false);
   const values = form.values.value;
   const name = [values["name"], values["surname"]].map((part) => String(part ?? "").trim()).filter(Boolean).join(" ");
@@ -146,16 +145,7 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
       {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
       <div class="card stack">
         <div class="new-person-head">
-          <div class="photo">
-            {photo && <Avatar person={{ id: "new", name, photo: photo.url }} size="big" />}
-            <PhotoPicker hasPhoto={photo !== null} name={name || t("New person")} save={async (blob) => setPhoto(blob && { blob, url: await dataUrl(blob) })}>
-              {({ choose }) => (
-                <button type="button" class={`photo-button ${photo ? "" : "only-camera"}`} onClick={choose} aria-label={photo ? t("Change the photo") : t("Add a photo")}>
-                  <Icon name="camera" />
-                </button>
-              )}
-            </PhotoPicker>
-          </div>
+          <PhotoField person={{ id: "new", name: name || t("New person"), photo: null }} chosen={photo} onChosen={setPhoto} />
           <PlainFields fields={NAME_FIELDS.filter((field) => FIRST_NAMES.includes(field.name))} form={plain} />
         </div>
         <Similar account={account} name={name} phone={values.phone} email={values.email} />
@@ -291,13 +281,4 @@ async function createPerson(account: Account, values: Values, photo: Blob | null
   const relationshipTypeId = values.tieTypeId || (relationshipTypes.all.sort((one, two) => one.label.localeCompare(two.label))[0]?.id ?? null);
   if (other) await copy.create("relationship", { personId: id, relatedPersonId: other, relationshipTypeId });
   return id;
-}
-
-function dataUrl(blob: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(String(reader.result));
-    reader.onerror = () => reject(reader.error);
-    reader.readAsDataURL(blob);
-  });
 }

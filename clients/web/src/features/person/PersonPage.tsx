@@ -11,7 +11,6 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Menu } from "../../ui/Menu.tsx";
 import { Page } from "../../ui/Page.tsx";
-import { PhotoPicker } from "../../ui/PhotoPicker.tsx";
 import { reveal } from "../../ui/scroll.ts";
 import { toast } from "../../ui/toast.tsx";
 import { deletePeople } from "../people/actions.ts";
@@ -185,7 +184,7 @@ function OnePerson({ person }: { person: Person }) {
               name={name}
               section={WHOLE}
               birthday={birthday}
-              head={<PhotoPicker hasPhoto={Boolean(person.photo)} name={name} save={savePhoto} />}
+              onPhoto={savePhoto}
               onDone={() => end(WHOLE)}
             />
           )

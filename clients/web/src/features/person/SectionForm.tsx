@@ -1,6 +1,5 @@
 // A section as its form, or all of them as that of the whole person. Its values are a draft until they are saved.
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { announce } from "../../ui/announce.ts";
@@ -10,6 +9,7 @@ import { toast } from "../../ui/toast.tsx";
 import { type Birthday, BirthdayFields, birthdayOf, isEmptyBirthday, noBirthday, pickBirthday, saveBirthday } from "./Birthday.tsx";
 import type { ImportantDate } from "./dates.ts";
 import type { Entry, Person } from "./entries.ts";
+import { type ChosenPhoto, PhotoField } from "./PhotoField.tsx";
 import { type EditedSection, SECTION_NAMES, type SectionName, SECTIONS } from "./sections.tsx";
 import { askForShared } from "./sharedAddress.ts";
 
@@ -20,7 +20,7 @@ interface Props {
   name: string;
   section: SectionName | typeof WHOLE;
   birthday?: ImportantDate | null; // for the whole form
-  head?: ComponentChildren;
+  onPhoto?: (picture: Blob | null) => Promise<void>; // for the whole form
   focus?: string | undefined; // a selector of what is typed into first
   onDone: () => void;
 }
@@ -31,7 +31,7 @@ export function draftKey(accountId: string, personId: string, section: string): 
   return `${accountId} person ${personId} ${section}`;
 }
 
-export function SectionForm({ person, name, section, birthday = null, head, focus, onDone }: Props) {
+export function SectionForm({ person, name, section, birthday = null, onPhoto, focus, onDone }: Props) {
   const { copy, id: accountId } = useAccount();
   const isWhole = section === WHOLE;
   const sections: EditedSection[] = isWhole ? SECTION_NAMES.map((each) => SECTIONS[each]) : [SECTIONS[section]];
@@ -43,6 +43,7 @@ export function SectionForm({ person, name, section, birthday = null, head, focu
   const form = useForm<Values>(key, initial);
   // It may have been opened while a new device was still reading.
   useEffect(() => form.follow(initial()), [birthday?.id]);
+  const [photo, setPhoto] = useState<ChosenPhoto | null>(null);
   const element = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const form = element.current;
@@ -66,6 +67,7 @@ export function SectionForm({ person, name, section, birthday = null, head, focu
       await askForShared(person.id, (seen["addresses"] ?? []) as Entry[], changes["addresses"] as Entry[] | undefined);
       await sendChanges(changes, seen);
     }
+    if (photo) await onPhoto?.(photo.blob);
     if (changedBirthday) await saveBirthday(copy, person.id, birthday, changedBirthday);
     if (Object.keys(form.changes).length) announce(t("Saved here"));
     form.end();
@@ -109,7 +111,7 @@ export function SectionForm({ person, name, section, birthday = null, head, focu
       </header>
       <form ref={element} class="card section-form" noValidate onSubmit={save} onKeyDown={press}>
         {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
-        {head}
+        {isWhole && <PhotoField person={{ id: person.id, name, photo: person.photo }} chosen={photo} onChosen={setPhoto} />}
         {sections.map((each) => {
           const fields = <each.Fields form={form} name={name} />;
           if (!isWhole) return <div key={each.letter}>{fields}</div>;

@@ -55,7 +55,7 @@ export function Timeline({ person, name }: { person: Person; name: string }) {
         <h2>{t("Together")}</h2>
         {entries.length >= MIN_FILTERED && (
           <Menu
-            class="plain small"
+            class="plain small no-print"
             label={t("What is shown of the time together")}
             items={[
               { label: t("Everything"), isChecked: only === "all", onSelect: () => setOnly("all") },
