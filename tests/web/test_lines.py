@@ -16,7 +16,8 @@ const row = ([id, name, surname, nickname]) => ({
 });
 const names = new NameIndex(input.people.map(row));
 return input.lines.map(([language, line]) => {
-  const context = { language, today: "2026-11-28", dateFormat: language === "en" ? "MDY" : "DMY", names, groups: input.groups, types: input.types };
+  const dateFormat = language === "en" ? "MDY" : "DMY";
+  const context = { ...input, language, today: "2026-11-28", dateFormat, names };
   const reading = parse(line, context);
   return { ...reading, tokens: reading.tokens.map(({ start, end, kind }) => [line.slice(start, end), kind]) };
 });
@@ -229,6 +230,13 @@ def test_people_are_put_into_groups() -> None:
     added, met = parse(("en", "add ana and ben to choir"), ("en", "Dinner with Ana and Choir"))
     assert (added["kind"], who(added), added["groupIds"]) == ("group", ["ana", "ben"], ["choir"])
     assert (met["kind"], who(met), met["groupIds"]) == ("contact", ["ana"], ["choir"])
+
+
+def test_accents_tell_names_apart() -> None:
+    people = [["a", "Inês", "Carvalho"], ["b", "Inés", "Petrov"]]
+    lines = [("en", "met Inês"), ("en", "met inés"), ("en", "met ines")]
+    found = run_in_client(PARSE, {"people": people, "groups": [], "types": [], "lines": lines})
+    assert [who(reading) for reading in found] == [["a"], ["b"], ["a|b"]]
 
 
 @pytest.mark.parametrize("line", ["the key is under the stone", "buy 3 apples, then 4 pears", "?", "!!! ...", "42"])

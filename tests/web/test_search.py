@@ -81,7 +81,7 @@ def test_other_numbers_are_not_found() -> None:
     ],
 )
 def test_names_without_blanks_are_found_as_they_are_written(person: dict[str, str]) -> None:
-    queries = ["山田太郎", "山田 太郎", "太郎 山田", "山田\u3000太郎", "田太", "ヤマダタロウ", "ﾔﾏﾀﾞ"]
+    queries = ["山田太郎", "山田 太郎", "太郎 山田", "山田\u3000太郎", "田太", "ヤマダタロウ", "やまだたろう", "ﾔﾏﾀﾞ"]
     people: list[dict[str, Any]] = [person, {"name": "伟", "surname": "王"}]
     assert find(*[(people, query) for query in queries]) == [[0]] * len(queries)
 

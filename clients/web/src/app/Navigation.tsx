@@ -9,9 +9,9 @@ import { Icon, type IconName } from "../ui/Icon.tsx";
 import { isHelpOpen, useKeys } from "../ui/keyboard.ts";
 import { isDesk, isPhone } from "../ui/media.ts";
 import { Brand } from "./Brand.tsx";
-import { isBoxOpen, openAdd } from "./box.ts";
+import { openAdd, openBox } from "./box.ts";
 import { goByKey, isCurrent, PLACES, placesByKey, TOOLS } from "./navigation.ts";
-import { href, navigate, place } from "./router.ts";
+import { href, place } from "./router.ts";
 import { useAccount } from "./session.ts";
 
 const GROUPS_AT_FIRST = 6;
@@ -20,10 +20,10 @@ const DRAGGED = "application/x-contacts-people"; // ids of people, one a line
 export function Navigation() {
   useKeys([
     { key: "?", label: t("Show the keys"), act: () => (isHelpOpen.value = true) },
-    { key: "/", label: t("Search people"), act: () => searchPeople() },
-    { key: "n", label: t("New person"), act: () => navigate("/people/new") },
+    { key: "/", label: t("Search people"), act: () => openBox({ peopleFirst: true }) },
+    { key: "n", label: t("New person"), act: () => openAdd() },
     { key: "+", label: t("Add something"), act: () => openAdd() },
-    { key: "l", label: t("Log a contact"), act: () => navigate("/log") },
+    { key: "l", label: t("Log a contact"), act: () => openAdd("", [], true) },
     { key: "g", label: t("Go to a place: {keys}", { keys: placesByKey() }), act: goByKey },
   ]);
   return (
@@ -31,12 +31,6 @@ export function Navigation() {
       {isDesk.value ? <Sidebar /> : <Places />}
     </nav>
   );
-}
-
-function searchPeople(): void {
-  const box = document.querySelector<HTMLInputElement>(".people-bar input");
-  if (box) box.focus();
-  else navigate("/people?search");
 }
 
 // How many people it is time to get in touch with.
@@ -106,7 +100,7 @@ function Sidebar() {
           <Icon name="add" />
         </button>
       </div>
-      <button class="nav-search" onClick={() => (isBoxOpen.value = true)}>
+      <button class="nav-search" onClick={() => openBox()}>
         <Icon name="search" size={18} />
         <span>{t("Search or do")}</span>
         <kbd>{t("Ctrl K")}</kbd>

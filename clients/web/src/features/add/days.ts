@@ -85,7 +85,7 @@ export function dayReader(language: Language, format: DateFormat): DayReader {
       },
     ],
     ...lists.flatMap(({ ago }) =>
-      ago.map(
+      ago.map(fold).map(
         (text, unit) =>
           [
             new RegExp(`${boundary(text[0]!, B)}${text.replace("_", number)}${boundary(text.at(-1)!, E)}`, "gu"),
@@ -133,7 +133,7 @@ export function dayReader(language: Language, format: DateFormat): DayReader {
 
 // Whole words, but in Japanese, which has no blanks.
 export function bounded(words: string, flags = "gu"): RegExp {
-  const all = words.split("|").filter(Boolean).sort((one, other) => other.length - one.length);
+  const all = fold(words).split("|").filter(Boolean).sort((one, other) => other.length - one.length);
   const [spaced, unspaced] = [all.filter((word) => !UNSPACED.test(word)), all.filter((word) => UNSPACED.test(word))];
   const parts = [spaced.length ? `${B}(?:${spaced.join("|")})${E}` : "", unspaced.join("|")].filter(Boolean);
   return new RegExp(parts.join("|") || "(?!)", flags);

@@ -16,7 +16,8 @@ export interface Mention {
 }
 
 interface Alias {
-  text: string;
+  text: string; // folded
+  exact: string; // with its accents
   weight: number; // of two that are equally long the heavier one is meant: a surname alone is the lightest
 }
 
@@ -44,14 +45,14 @@ export class NameIndex {
     this.#unspaced.sort(([one], [other]) => other.length - one.length);
   }
 
-  // The names in a folded text. `isName` decides from the place of one whether it is meant as a name.
-  find(folded: string, genitive: RegExp, isName: (start: number, end: number) => boolean): Mention[] {
+  // The names in a folded text. `isName` decides from the place of one whether it is meant as a name; `typed` is a part as typed.
+  find(folded: string, genitive: RegExp, isName: (start: number, end: number) => boolean, typed: (start: number, end: number) => string): Mention[] {
     const found: Mention[] = this.#findUnspaced(folded);
     let end = 0;
     for (const { 0: word, index: start } of folded.matchAll(WORD)) {
       if (start < end || found.some((each) => each.start <= start && start < each.end)) continue;
       const rows = new Set([...(this.#byWord.get(word) ?? []), ...(word.endsWith("s") ? (this.#byWord.get(word.slice(0, -1)) ?? []) : [])]);
-      const mention = this.#longest(rows, folded, start, genitive);
+      const mention = this.#longest(rows, folded, start, genitive, typed);
       if (!mention || !isName(start, mention.nameEnd)) continue;
       found.push(mention);
       end = mention.end;
@@ -59,8 +60,8 @@ export class NameIndex {
     return found.sort((one, other) => one.start - other.start);
   }
 
-  #longest(rows: Iterable<NamedRow>, folded: string, start: number, genitive: RegExp): Mention | null {
-    let best: { alias: Alias; end: number; ids: string[] } | null = null;
+  #longest(rows: Iterable<NamedRow>, folded: string, start: number, genitive: RegExp, typed: (start: number, end: number) => string): Mention | null {
+    let best: { alias: Alias; end: number; found: [id: string, exact: string][] } | null = null;
     for (const row of rows) {
       for (const alias of this.#aliasesOf(row)) {
         if (!folded.startsWith(alias.text, start)) continue;
@@ -69,11 +70,17 @@ export class NameIndex {
         if (LETTER.test(folded[end] ?? " ")) continue;
         const isLonger = !best || alias.text.length > best.alias.text.length;
         const isEqual = best?.alias.text.length === alias.text.length;
-        if (isLonger || (isEqual && alias.weight > best!.alias.weight)) best = { alias, end, ids: [row.id] };
-        else if (isEqual && alias.weight === best!.alias.weight && !best!.ids.includes(row.id)) best!.ids.push(row.id);
+        if (isLonger || (isEqual && alias.weight > best!.alias.weight)) best = { alias, end, found: [[row.id, alias.exact]] };
+        else if (isEqual && alias.weight === best!.alias.weight) best!.found.push([row.id, alias.exact]);
       }
     }
-    return best && { start, end: best.end, nameEnd: start + best.alias.text.length, ids: best.ids };
+    if (!best) return null;
+    const nameEnd = start + best.alias.text.length;
+    // Inês is not Inés where both are known, and ines may be both.
+    const spelling = exactly(typed(start, nameEnd));
+    const same = best.found.filter(([, exact]) => exact === spelling);
+    const ids = new Set((same.length ? same : best.found).map(([id]) => id));
+    return { start, end: best.end, nameEnd, ids: [...ids] };
   }
 
   // Without blanks the longest known name is meant.
@@ -96,22 +103,26 @@ export class NameIndex {
     if (known) return known;
     const { name, surname, middleName, nickname } = row.parts;
     const [first] = (surname ?? "").split(" ");
-    const join = (...parts: (string | null | undefined)[]) => (parts.every(Boolean) ? fold(parts.join(" ")) : "");
+    const join = (...parts: (string | null | undefined)[]) => (parts.every(Boolean) ? parts.join(" ") : "");
     const isUnspaced = CJK.test(`${name}${surname ?? ""}`);
     const all: [string, number][] = [
-      [fold(row.name), 3],
+      [row.name, 3],
       [join(name, surname), 3],
       [join(name, middleName, surname), 3],
       [join(name, first), 3],
       [join(nickname, surname), 3],
       [join(surname, name), 3],
-      [isUnspaced && surname ? fold(`${surname}${name}`).replaceAll(" ", "") : "", 3],
-      [fold(name), 2],
+      [isUnspaced && surname ? `${surname}${name}`.replaceAll(" ", "") : "", 3],
+      [name, 2],
       [join(nickname), 2],
       [join(surname), 1],
     ];
-    const aliases = all.flatMap(([text, weight]) => (text ? [{ text, weight }] : []));
+    const aliases = all.flatMap(([text, weight]) => (text ? [{ text: fold(text), exact: exactly(text), weight }] : []));
     this.#aliases.set(row, aliases);
     return aliases;
   }
+}
+
+function exactly(text: string): string {
+  return text.normalize("NFC").toLowerCase();
 }

@@ -10,7 +10,7 @@ import { alternatives, WORDS, type Words } from "./words.ts";
 
 export type ContactKind = "MEETING" | "CALL" | "MESSAGE" | "EMAIL" | "GIFT" | "NOTE";
 export type DateType = "BIRTHDAY" | "ANNIVERSARY" | "NAMEDAY" | "MEMORIAL";
-export type Verb = "call" | "message" | "mail" | "open" | "share" | "log" | "add";
+export type Verb = "call" | "message" | "mail" | "open" | "share" | "log" | "make";
 export type TokenKind = "touch" | "tie" | "date" | "place" | "accent";
 
 // A part of the line as it was typed.
@@ -97,7 +97,7 @@ function grammarOf(language: Language, format: DateFormat): Grammar {
   const known = grammars.get(key);
   if (known) return known;
   const lists = language === "en" ? [WORDS.en] : [WORDS[language], WORDS.en];
-  const all = (of: (words: Words) => string) => lists.map(of).filter(Boolean).join("|").toLowerCase().normalize("NFKC");
+  const all = (of: (words: Words) => string) => fold(lists.map(of).filter(Boolean).join("|"));
   const entries = <K extends string>(of: (words: Words) => Readonly<Record<K, string>>) =>
     (Object.keys(of(WORDS.en)) as K[]).map((name) => [name, bounded(all((words) => of(words)[name]))] as [K, RegExp]);
   const E = "(?![\\p{L}\\p{N}])";
@@ -154,7 +154,7 @@ class Parser {
     for (const { start, end } of days) this.#items.push({ start, end, kind: "date" });
     const phones = this.#takeAll(PHONE, "accent", (found) => found.replace(/\D/g, "").length >= MIN_PHONE_DIGITS);
     let groups = this.#findGroups();
-    let mentions = this.#context.names.find(this.#masked(), grammar.genitive, (start, end) => this.#isName(start, end));
+    let mentions = this.#context.names.find(this.#masked(), grammar.genitive, (start, end) => this.#isName(start, end), (start, end) => this.#typed(start, end));
     for (const { start, end } of mentions) this.#items.push({ start, end, kind: "tie" });
     this.#head = this.#findHead();
     const inHead = <T extends { start: number }>(each: T) => each.start < this.#head;
@@ -251,14 +251,14 @@ class Parser {
   }
 
   #isVerb(text: string): boolean {
-    return this.#grammar.verbs.some(([verb, pattern]) => (verb === "add" || verb === "log") && text.trim().replace(pattern, "").trim() === "");
+    return this.#grammar.verbs.some(([verb, pattern]) => (verb === "make" || verb === "log") && text.trim().replace(pattern, "").trim() === "");
   }
 
   // "Log" and "add" at the beginning say nothing more.
   #takeNoise(): void {
     const masked = this.#masked();
     for (const [verb, pattern] of this.#grammar.verbs) {
-      if (verb !== "log" && verb !== "add") continue;
+      if (verb !== "log" && verb !== "make") continue;
       pattern.lastIndex = 0;
       const match = pattern.exec(masked);
       const isAtEdge = match && (!masked.slice(0, match.index).trim() || (UNSPACED.test(match[0]) && !masked.slice(match.index + match[0].length).trim()));

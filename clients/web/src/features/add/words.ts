@@ -2,11 +2,12 @@
 // the names of months and weekdays are those of the browser, and kinds of relationship have the labels of the account.
 // All are compared without accents and capitals. `_` stands where a number is.
 import type { Language } from "../../i18n/index.ts";
+import { fold } from "../../store/fold.ts";
 
 export interface Words {
   kinds: Readonly<Record<"MEETING" | "CALL" | "MESSAGE" | "EMAIL" | "GIFT" | "NOTE", string>>;
   titles: string; // meetings that have a title of their own
-  verbs: Readonly<Record<"call" | "message" | "mail" | "open" | "share" | "log" | "add", string>>;
+  verbs: Readonly<Record<"call" | "message" | "mail" | "open" | "share" | "log" | "make", string>>;
   dates: Readonly<Record<"BIRTHDAY" | "ANNIVERSARY" | "NAMEDAY" | "MEMORIAL", string>>;
   days: Readonly<Record<number, string>>; // from today
   ago: readonly [day: string, week: string, month: string, year: string];
@@ -37,7 +38,7 @@ const en: Words = {
     open: "open|show|go to",
     share: "share|send card of",
     log: "log",
-    add: "add|new",
+    make: "add|new",
   },
   dates: {
     BIRTHDAY: "birthday|bday|birthdate|date of birth|born on|born",
@@ -84,7 +85,7 @@ const de: Words = {
     open: "offnen|offne|zeigen|zeige|zeig|gehe zu",
     share: "teilen|teile|weitergeben",
     log: "festhalten|eintragen|protokolliere|log",
-    add: "hinzufugen|neuer|neue|neu",
+    make: "hinzufugen|neuer|neue|neu",
   },
   dates: {
     BIRTHDAY: "geburtstag|geburtsdatum|geboren am|geboren|geb\\.?",
@@ -131,7 +132,7 @@ const es: Words = {
     open: "abrir|abre|mostrar|muestra|ir a",
     share: "compartir|comparte",
     log: "anotar|anota|registrar|registra",
-    add: "anadir|anade|nuevo|nueva",
+    make: "anadir|anade|nuevo|nueva",
   },
   dates: {
     BIRTHDAY: "cumpleanos|cumple|fecha de nacimiento|nacido el|nacida el|nacio el|nacido|nacida|nacio",
@@ -178,7 +179,7 @@ const fr: Words = {
     open: "ouvrir|ouvre|afficher|affiche|aller a",
     share: "partager|partage",
     log: "noter|note|consigner",
-    add: "ajouter|ajoute|nouveau|nouvelle",
+    make: "ajouter|ajoute|nouveau|nouvelle",
   },
   dates: {
     BIRTHDAY: "date de naissance|anniversaire|anniv|nee? le|nee?",
@@ -225,7 +226,7 @@ const nb: Words = {
     open: "apne|vis|ga til",
     share: "del|dele",
     log: "logg|loggfor",
-    add: "legg til|ny|nytt",
+    make: "legg til|ny|nytt",
   },
   dates: {
     BIRTHDAY: "fodselsdag|bursdag|fodselsdato|fodt den|fodt",
@@ -272,7 +273,7 @@ const ja: Words = {
     open: "開く|表示",
     share: "共有する|共有",
     log: "記録する|記録",
-    add: "追加する|追加|新しい|新規",
+    make: "追加する|追加|新しい|新規",
   },
   dates: {
     BIRTHDAY: "誕生日|生年月日|生まれ",
@@ -306,5 +307,5 @@ export const WORDS: Readonly<Record<Language, Words>> = { en, "de-DE": de, "es-E
 
 // The longest first, as a shorter one may be the beginning of a longer one.
 export function alternatives(words: string): string {
-  return words.split("|").filter(Boolean).sort((one, other) => other.length - one.length).join("|") || "(?!)";
+  return fold(words).split("|").filter(Boolean).sort((one, other) => other.length - one.length).join("|") || "(?!)";
 }

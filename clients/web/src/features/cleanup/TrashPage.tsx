@@ -1,6 +1,6 @@
 // What was deleted, of all kinds: each can be restored as long as the service keeps it, or removed for good.
 import type { components } from "contacts-client";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { place, setQuery } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { formatDay, timeInWords } from "../../i18n/days.ts";
@@ -83,6 +83,11 @@ export default function TrashPage() {
     };
   });
   const { data, problem: unread } = found.value;
+  const list = useRef<HTMLUListElement>(null);
+  // Who comes to bring back what was deleted last does so with Enter.
+  useEffect(() => {
+    if (document.activeElement?.tagName === "H1") list.current?.querySelector("button")?.focus();
+  }, [data !== undefined]);
   const [problem, attempt] = useAttempt(reload, () => account.syncer.syncNow());
   const restore = (row: TrashRow) =>
     attempt(async () => {
@@ -121,7 +126,7 @@ export default function TrashPage() {
           </p>
           {deleters.map((device) => <DeletedByDevice key={device.tokenId} device={device} attempt={attempt} />)}
           {data.rows.length > 0 && (
-            <ul class="card plain-lines">
+            <ul class="card plain-lines" ref={list}>
               {data.rows.map((row) => (
                 <li key={row.id} class="row apart">
                   <span>

@@ -1,7 +1,13 @@
 // The box and the line, in one chunk: they share what they understand.
-import { isAddOpen } from "../../app/box.ts";
-import { AddMenu } from "../add/AddMenu.tsx";
+import { isAddOpen, isBoxOpen, lineStart } from "../../app/box.ts";
+import { Line } from "../add/Line.tsx";
+import { Box } from "./Box.tsx";
 
 export default function Boxes() {
-  return <>{isAddOpen.value && <AddMenu />}</>;
+  return (
+    <>
+      {isBoxOpen.value && <Box />}
+      {isAddOpen.value && <Line key={lineStart.value.text} />}
+    </>
+  );
 }
