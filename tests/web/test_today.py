@@ -308,3 +308,11 @@ def test_nothing_moves_when_data_arrives(web: Web, ada: Any, alice: User, elsewh
         web.synced(page)
         page.wait_for_timeout(300)
         assert page.evaluate("window.moved") < 0.01, path
+
+
+def test_own_birthday_is_a_greeting_and_no_card(web: Web, ada: Any, elsewhere: Client) -> None:
+    elsewhere.ok("PUT", "/api/user/me-person", {"personId": str(ada.pk)})
+    page = web.open("/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Happy birthday, Alice")
+    expect(page.get_by_role("region", name="The week")).to_be_visible()
+    expect(card_of(page)).to_have_count(0)

@@ -44,7 +44,8 @@ export default function StartPage() {
     return { week: found, next: later.length < SHOWN_NEXT ? nextOccurrences(account, dates ?? [], tomorrow, SHOWN_NEXT) : later.slice(0, SHOWN_NEXT) };
   }, [dates, people, version, now]);
   const isDone = (each: Occurrence) => touches?.today.has(each.row.id) ?? false;
-  const ofToday = week.filter(({ day }) => day === now);
+  const ofToday = week.filter(({ day, row }) => day === now && row.id !== account.meId);
+  const isOwnDay = week.some(({ day, row, date }) => day === now && row.id === account.meId && date?.type === "BIRTHDAY");
   const cards = ofToday.filter((each) => !isDone(each));
   const congratulated = ofToday.filter((each) => isDone(each) && !each.isMemorial);
   // Somebody whose day it is has a card already.
@@ -69,7 +70,7 @@ export default function StartPage() {
       width="wide"
       heading={
         <>
-          <span class="soft small hello-day">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</span> <span class="block">{greeting(isEmpty, hourIn(minute, timezone), nameOrder === "EASTERN" ? name : (name ?? "").split(" ")[0]!)}</span>
+          <span class="soft small hello-day">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</span> <span class="block">{greeting(isEmpty, isOwnDay, hourIn(minute, timezone), nameOrder === "EASTERN" ? name : (name ?? "").split(" ")[0]!)}</span>
         </>
       }
     >
@@ -105,7 +106,8 @@ export default function StartPage() {
 
 const [MORNING, NOON, EVENING] = [5, 12, 18];
 
-function greeting(isEmpty: boolean, hour: number, name: string): string {
+function greeting(isEmpty: boolean, isOwnDay: boolean, hour: number, name: string): string {
+  if (isOwnDay && name) return t("Happy birthday, {name}", { name });
   if (isEmpty) return name ? t("Welcome, {name}", { name }) : t("Welcome");
   if (hour >= MORNING && hour < NOON) return name ? t("Good morning, {name}", { name }) : t("Good morning");
   if (hour >= NOON && hour < EVENING) return name ? t("Good afternoon, {name}", { name }) : t("Good afternoon");
