@@ -35,17 +35,27 @@ def country_code(text: str) -> str | None:
     return _codes().get(fold(text))
 
 
+def in_words(text: str) -> str:
+    """The country's English name, which posts of all countries read, if the text is its code; else the text."""
+    names = _names().get(text.upper())
+    return names[0] if names else text
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, list[str]]:
+    """Names by code (ISO 3166-1, two letters), the English one first."""
+    lines = (line for line in _NAMES_FILE.read_text("utf-8").splitlines() if not line.startswith("#"))
+    return {code: names.split("|") for code, _, names in (line.partition(" ") for line in lines)}
+
+
 @lru_cache(maxsize=1)
 def _codes() -> dict[str, str]:
     """Codes by folded name. A name of several countries (`Congo`) is left out, a code is never another's name."""
     codes: dict[str, set[str]] = {}
     own: dict[str, str] = {}
-    for line in _NAMES_FILE.read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            continue
-        code, _, names = line.partition(" ")
+    for code, names in _names().items():
         own[fold(code)] = code
-        for name in names.split("|"):
+        for name in names:
             for spelling in {fold(name), fold(name.replace("&", "and"))}:
                 codes.setdefault(spelling, set()).add(code)
     return {name: next(iter(found)) for name, found in codes.items() if len(found) == 1} | own | _MORE_NAMES

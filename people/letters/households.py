@@ -20,6 +20,7 @@ from accounts.vocabularies import NameOrder
 from contacts_project.kernel.json import JsonMapping, JsonObject
 from contacts_project.kernel.text_forms import fold
 from contacts_project.kernel.texts import define_text
+from people.countries import in_words
 from people.dates.schedule import calendar_from_user
 from people.entries import COMPARISONS
 from people.extensions import EXTENSIONS
@@ -164,10 +165,16 @@ def _build_household(owner: User, members: Sequence[_Resident], home: str | None
     with_country = home is None or country_of(address) != home
     return Household(
         name=household_name(owner, [member.name for member in members]),
-        lines=address_lines(address, home=home, with_country=with_country),
+        lines=address_lines(_with_country_in_words(address), home=home, with_country=with_country),
         person_ids=[member.id for member in members],
         address={name: address.get(name) for name in FIELDS},
     )
+
+
+def _with_country_in_words(address: JsonMapping) -> JsonMapping:
+    """The address with its country's name for a code: posts do not read `DE`."""
+    country = (address.get("country") or "").strip()
+    return {**address, "country": in_words(country)} if country else address
 
 
 def household_name(owner: User, names: Sequence[NameParts]) -> str:
