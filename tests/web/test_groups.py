@@ -1,9 +1,11 @@
 """Groups and custom fields: made, changed, used for all at once, deleted and brought back; offline too."""
 
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from accounts.models import User
@@ -48,7 +50,7 @@ def test_group_is_made_filled_and_renamed_offline(web: Web, alice: User) -> None
     page.get_by_role("combobox", name="Who").fill("ada")
     page.keyboard.press("Enter")
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
-    expect(page.get_by_role("row")).to_have_count(1)
+    expect(page.get_by_role("main").get_by_role("link", name="Ada")).to_be_visible()
     page.keyboard.press("e")
     page.get_by_label("Name of the group").fill("Choir of May")
     page.get_by_label("Description").fill("Mondays")
@@ -88,7 +90,7 @@ def test_all_of_a_group_at_once(web: Web, choir: str, tmp_path: Path) -> None:
 
 def test_rule_is_written_to_all(web: Web, choir: str) -> None:
     page = web.open(f"/groups/{choir}")
-    expect(page.get_by_role("row")).to_have_count(2)
+    expect(page.get_by_text("2 people", exact=True)).to_be_visible()
     page.keyboard.press("e")
     page.get_by_label("Remind me to get in touch with whoever joins").select_option("3 MONTHS")
     page.get_by_role("button", name="Save").click()
@@ -100,14 +102,30 @@ def test_rule_is_written_to_all(web: Web, choir: str) -> None:
 
 def test_letters_to_the_group_are_reached_from_its_page(web: Web, choir: str) -> None:
     page = web.open(f"/groups/{choir}")
-    page.get_by_role("button", name="More about Choir").click()
-    page.get_by_role("menuitem", name="Letters and labels").click()
+    page.get_by_role("main").get_by_role("link", name="Letters").click()
     expect(page.get_by_role("heading", name="Letters", level=1)).to_be_visible()
     expect(page.get_by_label("Choir")).to_be_checked()
 
 
+def test_faces_and_the_next_dates(web: Web, choir: str, elsewhere: Client) -> None:
+    ada = str(Person.unscoped.get(name="Ada").pk)
+    soon = (timezone.now() + timedelta(days=20)).date()
+    day = {"type": "BIRTHDAY", "date": f"1990-{soon:%m-%d}"}
+    elsewhere.ok("POST", f"/api/people/{ada}/important-dates", day)
+    page = web.open(f"/groups/{choir}")
+    expect(page.get_by_role("main").get_by_role("link", name="Ada", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Next dates")).to_be_visible()
+    expect(page.get_by_role("link", name="Ada turns")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="List", exact=True).click()
+    expect(page.get_by_role("row")).to_have_count(2)
+    page.reload()
+    expect(page.get_by_role("row")).to_have_count(2)
+
+
 def test_person_is_taken_out_and_back(web: Web, choir: str) -> None:
     page = web.open(f"/groups/{choir}")
+    page.get_by_role("button", name="List", exact=True).click()
     page.get_by_role("button", name="Take Ada out of the group").click()
     expect(page.get_by_role("row")).to_have_count(1)
     web.eventually(page, lambda: members(choir) == {"Ben"})

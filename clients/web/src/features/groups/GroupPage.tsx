@@ -1,12 +1,15 @@
 // A group: who is in it, its rule, and what can be done with all at once.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { href, navigate } from "../../app/router.ts";
+import { href, navigate, place, setQuery } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
+import { daysBetween, daysFromNow, today } from "../../i18n/days.ts";
 import { t, tn } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
+import { useAll } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { hasDraft } from "../../ui/form.ts";
+import { nearestHue } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Menu } from "../../ui/Menu.tsx";
@@ -14,6 +17,8 @@ import { Page } from "../../ui/Page.tsx";
 import { problemOf } from "../../ui/problems.ts";
 import { toast } from "../../ui/toast.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
+import { DateRow } from "../dates/DateRow.tsx";
+import { nextOccurrences } from "../dates/occurrences.ts";
 import { addToGroup, removeFromGroup } from "../people/actions.ts";
 import { intervalLabel } from "../people/intervals.ts";
 import { createNewPeople } from "../people/newPeople.ts";
@@ -22,10 +27,13 @@ import { secondLine } from "../people/secondLine.ts";
 import { type Group, GroupForm, groupDraftKey } from "./GroupForm.tsx";
 import { PrintedList } from "./PrintedList.tsx";
 import { downloadCards, mailtoAll } from "./members.ts";
+import "../dates/dates.css";
 import "../people/people.css";
 import "./groups.css";
 
 const ROW_HEIGHT = 60;
+const MAX_FACES = 150; // more of them stand in the list, of which only the rows in sight are drawn
+const DATES_SHOWN = 5;
 
 export default function GroupPage({ params }: { params: Record<string, string> }) {
   const { groups, sync } = useAccount();
@@ -68,59 +76,121 @@ function OneGroup({ group }: { group: Group }) {
     toast(t("{name} is in the trash.", { name }), () => account.copy.restore("group", id, group));
     navigate("/groups");
   };
+  const hasFaces = members.length <= MAX_FACES && place.value.query.get("view") !== "list";
   return (
     <Page
       title={name}
       back="/groups"
-      heading={
-        <>
-          <span class="dot group-dot" style={{ background: color }} /> <bdi>{name}</bdi>
-        </>
-      }
+      class={`group-page ${nearestHue(color)}`}
+      heading={<bdi>{name}</bdi>}
       actions={
-        <>
-          <button onClick={() => setAdding(true)}>
-            <Icon name="add" />
-            {t("Add people")}
-          </button>
-          <Menu
-            label={t("More about {name}", { name })}
-            items={[
-              { label: t("Edit"), onSelect: () => setEditing(true) },
-              { label: t("Select people of the group"), onSelect: () => navigate(`/people?group=${id}`) },
-              { label: t("Download as vCards"), onSelect: () => void downloadCards(account, members, name) },
-              { label: t("Letters and labels"), onSelect: () => navigate(`/letters?groups=${id}`) },
-              { label: t("Print"), onSelect: () => setPrinting(true) },
-              { label: t("Delete the group"), isDanger: true, onSelect: () => void remove() },
-            ]}
-          >
-            <Icon name="more" />
-          </Menu>
-        </>
+        <Menu
+          label={t("More about {name}", { name })}
+          items={[
+            { label: t("Edit"), onSelect: () => setEditing(true) },
+            { label: t("Select people of the group"), onSelect: () => navigate(`/people?group=${id}`) },
+            { label: t("Download as vCards"), onSelect: () => void downloadCards(account, members, name) },
+            { label: t("Print"), onSelect: () => setPrinting(true) },
+            { label: t("Delete the group"), isDanger: true, onSelect: () => void remove() },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
       }
     >
       {description && <p class="group-description">{description}</p>}
       {isEditing && <GroupForm group={group} onDone={() => setEditing(false)} />}
-      <Rule group={group} />
-      <WithAll group={group} members={members} />
-      <p class="soft small" role="status">
-        {tn("{count} person", "{count} people", members.length)}
-      </p>
-      <div class="no-print">
-        <VirtualList
-          label={t("People in {name}", { name })}
-          items={members}
-          rowHeight={ROW_HEIGHT}
-          keyOf={(row) => row.id}
-          textOf={({ sortKey }) => sortKey}
-          control={control}
-          onOpen={(row) => navigate(`/people/${row.id}`)}
-          render={(row) => <Member row={row} onRemove={() => void removeFromGroup(account, [row.id], id)} />}
-        />
+      <WithAll group={group} members={members} onAdd={() => setAdding(true)} />
+      <div class="two no-print">
+        <section class="section">
+          <header>
+            <h2>
+              <span role="status">{tn("{count} person", "{count} people", members.length)}</span>
+            </h2>
+            {members.length > 0 && members.length <= MAX_FACES && (
+              <div class="segments">
+                <button aria-pressed={hasFaces} aria-label={t("Faces")} title={t("Faces")} onClick={() => setQuery({ view: null })}>
+                  <Icon name="group" size={18} />
+                </button>
+                <button aria-pressed={!hasFaces} aria-label={t("List")} title={t("List")} onClick={() => setQuery({ view: "list" })}>
+                  <Icon name="menu" size={18} />
+                </button>
+              </div>
+            )}
+          </header>
+          {members.length === 0 && (
+            <div class="card empty">
+              <p>{t("Nobody here yet. Add people, or drop them on the group at the side.")}</p>
+              <button class="button" onClick={() => setAdding(true)}>
+                {t("Add people")}
+              </button>
+            </div>
+          )}
+          {members.length > 0 && hasFaces && <Faces members={members} />}
+          {members.length > 0 && !hasFaces && (
+            <div class="card">
+              <VirtualList
+                label={t("People in {name}", { name })}
+                items={members}
+                rowHeight={ROW_HEIGHT}
+                keyOf={(row) => row.id}
+                textOf={({ sortKey }) => sortKey}
+                control={control}
+                onOpen={(row) => navigate(`/people/${row.id}`)}
+                render={(row) => <Member row={row} onRemove={() => void removeFromGroup(account, [row.id], id)} />}
+              />
+            </div>
+          )}
+        </section>
+        <div class="stack">
+          <NextDates members={members} />
+          <Rule group={group} />
+        </div>
       </div>
       {isPrinting && <PrintedList members={members} onDone={() => setPrinting(false)} />}
       {isAdding && <AddPeople groupId={id} members={members} onClose={() => setAdding(false)} />}
     </Page>
+  );
+}
+
+function Faces({ members }: { members: PersonRow[] }) {
+  const account = useAccount();
+  return (
+    <ul class="card group-faces">
+      {members.map((row) => (
+        <li key={row.id}>
+          <a href={href(`/people/${row.id}`)}>
+            <Avatar person={row} size="big" />
+            <bdi>{row.name}</bdi>
+            <span class="soft small cut">{secondLine(row, account.settings.value, account.groups.byId.value)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+// The next birthdays and other days of those in the group.
+function NextDates({ members }: { members: PersonRow[] }) {
+  const account = useAccount();
+  const dates = useAll("importantDate").value;
+  const now = today(account.settings.value.timezone);
+  const coming = useMemo(() => {
+    const ids = new Set(members.map(({ id }) => id));
+    return nextOccurrences(account, (dates ?? []).filter(({ personId }) => ids.has(personId)), now, DATES_SHOWN);
+  }, [members, dates, now]);
+  if (coming.length === 0) return null;
+  return (
+    <section class="section">
+      <header>
+        <h2>{t("Next dates")}</h2>
+      </header>
+      <ul class="card flush lines">
+        {coming.map((each) => (
+          <DateRow key={each.id} occurrence={each} now={now} when={daysFromNow(daysBetween(now, each.day))} isSmall />
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -162,8 +232,10 @@ function Rule({ group }: { group: Group }) {
     }
   };
   return (
-    <section class="card stack tight" aria-label={t("Rule of the group")}>
-      <h2>{t("Rule of the group")}</h2>
+    <section class="section" aria-label={t("Rule of the group")}>
+      <header>
+        <h2>{t("Rule of the group")}</h2>
+      </header>
       <ul>
         {contactReminder && <li>{t("To get in touch: {interval}", { interval: intervalLabel(contactReminder.interval, contactReminder.unit) })}</li>}
         {leadDays !== null && <li>{tn("Reminders of dates also {count} day before", "Reminders of dates also {count} days before", leadDays)}</li>}
@@ -178,7 +250,7 @@ function Rule({ group }: { group: Group }) {
   );
 }
 
-function WithAll({ group, members }: { group: Group; members: PersonRow[] }) {
+function WithAll({ group, members, onAdd }: { group: Group; members: PersonRow[]; onAdd: () => void }) {
   const account = useAccount();
   const [mail, setMail] = useState<{ url: string | null; addresses: string[] } | null>(null);
   const ids = members.map(({ id }) => id).join();
@@ -196,7 +268,7 @@ function WithAll({ group, members }: { group: Group; members: PersonRow[] }) {
   };
   return (
     <div class="row no-print">
-      <a class="button" href={href(`/log?group=${group.id}`)}>
+      <a class="button main" href={href(`/log?group=${group.id}`)}>
         <Icon name="log" />
         {t("Log a contact with all")}
       </a>
@@ -212,6 +284,14 @@ function WithAll({ group, members }: { group: Group; members: PersonRow[] }) {
           {tn("Copy {count} address", "Copy {count} addresses", mail.addresses.length)}
         </button>
       )}
+      <button class="button" onClick={onAdd}>
+        <Icon name="add" />
+        {t("Add people")}
+      </button>
+      <a class="button" href={href(`/letters?groups=${group.id}`)}>
+        <Icon name="print" />
+        {t("Letters|by post")}
+      </a>
     </div>
   );
 }

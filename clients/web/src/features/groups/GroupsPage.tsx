@@ -5,6 +5,7 @@ import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
+import { nearestHue } from "../../ui/hue.ts";
 import { Page } from "../../ui/Page.tsx";
 import "./groups.css";
 
@@ -21,7 +22,7 @@ export default function GroupsPage() {
         {groups.map(({ id, name, description, color }) => (
           <li key={id}>
             <a class="card group-card" href={href(`/groups/${id}`)}>
-              <span class="dot" style={{ background: color }} />
+              <span class={`dot ${nearestHue(color)}`} />
               <span>
                 <strong>
                   <bdi>{name}</bdi>
