@@ -222,6 +222,18 @@ def test_all_kinds_come_back_from_the_trash(web: Web, alice: User, elsewhere: Cl
     expect(page.get_by_role("row")).to_have_count(2)
 
 
+def test_who_was_deleted_comes_back_by_three_taps(web: Web, alice: User, elsewhere: Client) -> None:
+    """Task 15 of the fifteen commonest."""
+    ada = make_person(alice, name="Ada")
+    elsewhere.ok("DELETE", f"/api/people/{ada.pk}")
+    page = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True))
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="More").tap()
+    page.get_by_role("main").get_by_role("link", name="Trash").tap()
+    page.get_by_role("button", name="Restore: Ada").tap()
+    expect(page.get_by_text("Nothing of this kind was deleted lately.")).to_be_visible()
+    assert people_left() == 1
+
+
 def test_what_is_removed_for_good_is_asked_first(web: Web, alice: User, elsewhere: Client) -> None:
     ada = make_person(alice, name="Ada")
     elsewhere.ok("DELETE", f"/api/people/{ada.pk}")

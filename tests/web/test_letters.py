@@ -48,3 +48,16 @@ def test_letters_go_to_households_of_groups(web: Web, choir: str) -> None:
         page.get_by_role("link", name="Print labels").click()
     expect(opened.value.locator(".sheet-5160 .label")).to_have_count(1)
     expect(opened.value.get_by_text("Anna and Ben Meier")).to_be_visible()
+
+
+def test_choices_and_buttons_are_not_printed(web: Web, choir: str) -> None:
+    page = web.open("/letters")
+    web.synced(page)
+    expect(page.get_by_text("2 letters.")).to_be_visible()
+    page.emulate_media(media="print")
+    expect(page.get_by_text("Hauptstraße 1").last).to_be_visible()
+    expect(page.get_by_text("United Kingdom").last).to_be_visible()
+    expect(page.get_by_role("checkbox")).to_have_count(0)
+    expect(page.get_by_role("button")).to_have_count(0)
+    for name in ("Print labels", "Download a table (CSV)"):
+        expect(page.get_by_role("link", name=name)).to_have_count(0)

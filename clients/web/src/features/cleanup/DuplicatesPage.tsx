@@ -6,6 +6,7 @@ import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { isDesk } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
@@ -56,7 +57,7 @@ export default function DuplicatesPage() {
     <div class={`duplicates ${isList ? "with-list" : "with-pair"}`}>
       <section class="duplicates-list list-pane pane" aria-label={t("Pairs")}>
         <header class="row apart nowrap">
-          <h2>{t("Duplicates")}</h2>
+          {isList && !isDesk.value ? <h1>{t("Duplicates")}</h1> : <h2>{t("Duplicates")}</h2>}
           {rows && rows.length > 0 && <span class="badge">{formatNumber(rows.length)}</span>}
         </header>
         {rows && rows.length > 0 && (

@@ -125,6 +125,11 @@ export default function TrashPage() {
             {tn("{count} entry.", "{count} entries.", data.total)} {tn("What is here is removed for good {count} day after it was deleted.", "What is here is removed for good {count} days after it was deleted.", data.days)}
           </p>
           {deleters.map((device) => <DeletedByDevice key={device.tokenId} device={device} attempt={attempt} />)}
+          {data.rows.length === 0 && (
+            <div class="empty">
+              <p>{t("Nothing of this kind was deleted lately.")}</p>
+            </div>
+          )}
           {data.rows.length > 0 && (
             <ul class="card plain-lines" ref={list}>
               {data.rows.map((row) => (

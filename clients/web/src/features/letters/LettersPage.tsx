@@ -13,34 +13,47 @@ import "./letters.css";
 
 type Household = components["schemas"]["Household"];
 
-// The sheets of people/letters/sheets.py, by the maker's own names.
-const SHEETS: [string, string][] = [
-  ["l7160", "Avery L7160 · A4 · 21"],
-  ["l7163", "Avery L7163 · A4 · 14"],
-  ["l7159", "Avery L7159 · A4 · 24"],
-  ["5160", "Avery 5160 · Letter · 30"],
-  ["5163", "Avery 5163 · Letter · 10"],
+interface Sheet {
+  name: string;
+  text: string; // the maker's own name
+  columns: number;
+  rows: number;
+  paper: "a4" | "letter";
+}
+
+// The sheets of people/letters/sheets.py.
+const SHEETS: Sheet[] = [
+  { name: "l7160", text: "Avery L7160 · A4 · 21", columns: 3, rows: 7, paper: "a4" },
+  { name: "l7163", text: "Avery L7163 · A4 · 14", columns: 2, rows: 7, paper: "a4" },
+  { name: "l7159", text: "Avery L7159 · A4 · 24", columns: 3, rows: 8, paper: "a4" },
+  { name: "5160", text: "Avery 5160 · Letter · 30", columns: 3, rows: 10, paper: "letter" },
+  { name: "5163", text: "Avery 5163 · Letter · 10", columns: 2, rows: 5, paper: "letter" },
 ];
 const SHOWN = 300;
 
 export default function LettersPage() {
   const { query } = place.value;
   const chosen = query.get("groups") ?? "";
-  const sheet = query.get("sheet") ?? SHEETS[0]![0];
+  const sheet = SHEETS.find(({ name }) => name === query.get("sheet")) ?? SHEETS[0]!;
   const [found, reload] = useRemote(`letters ${chosen}`, async (signal) => (await connection.ask("GET", `/api/people/addresses?groupIds=${chosen}`, undefined, { signal }))["households"] as Household[]);
   const { data, problem } = found.value;
   return (
     <Page title={t("Letters|by post")}>
-      <GroupChoice legend={t("To these groups; none chosen: to everybody")} ids={chosen.split(",").filter(Boolean)} onIds={(ids) => setQuery({ groups: ids.join() })} />
-      <div class="card row letters-bar">
-        <SelectField label={t("Sheet of labels")} value={sheet} options={SHEETS} onValue={(value) => setQuery({ sheet: value })} />
-        <a class="button main" href={`/people/labels?groupIds=${chosen}&sheet=${sheet}`} target="_blank">
-          <Icon name="print" />
-          {t("Print labels")}
-        </a>
-        <a class="button" href={`/api/people/addresses?groupIds=${chosen}&format=csv`} download>
-          {t("Download a table (CSV)")}
-        </a>
+      <div class="two no-print">
+        <div class="stack">
+          <GroupChoice legend={t("To these groups; none chosen: to everybody")} ids={chosen.split(",").filter(Boolean)} onIds={(ids) => setQuery({ groups: ids.join() })} />
+          <div class="card row letters-bar">
+            <SelectField label={t("Sheet of labels")} value={sheet.name} options={SHEETS.map(({ name, text }) => [name, text] as const)} onValue={(value) => setQuery({ sheet: value })} />
+            <a class="button main" href={`/people/labels?groupIds=${chosen}&sheet=${sheet.name}`} target="_blank">
+              <Icon name="print" />
+              {t("Print labels")}
+            </a>
+            <a class="button" href={`/api/people/addresses?groupIds=${chosen}&format=csv`} download>
+              {t("Download a table (CSV)")}
+            </a>
+          </div>
+        </div>
+        <SheetPreview sheet={sheet} households={data ?? []} />
       </div>
       <ProblemNote problem={problem} onRetry={() => void reload()} />
       <p class="soft small" role="status">
@@ -55,6 +68,28 @@ export default function LettersPage() {
       </ul>
       {data && data.length > SHOWN && <p class="soft small">{t("The first {count} are shown.", { count: formatNumber(SHOWN) })}</p>}
     </Page>
+  );
+}
+
+// The first sheet as it comes out of the printer, in small.
+function SheetPreview({ sheet: { columns, rows, paper }, households }: { sheet: Sheet; households: Household[] }) {
+  const labels = columns * rows;
+  return (
+    <figure class="letters-preview">
+      <div class={`letters-sheet ${paper}`} aria-hidden="true" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gridTemplateRows: `repeat(${rows}, minmax(0, 1fr))` }}>
+        {households.slice(0, labels).map(({ name, lines, personIds }) => (
+          <span key={personIds[0]} class="letters-label">
+            <b class="cut">{name}</b>
+            {lines.slice(0, 3).map((line, index) => (
+              <span key={index} class="cut">
+                {line}
+              </span>
+            ))}
+          </span>
+        ))}
+      </div>
+      <figcaption class="soft small">{tn("{count} sheet", "{count} sheets", Math.ceil(households.length / labels))}</figcaption>
+    </figure>
   );
 }
 

@@ -5,6 +5,7 @@ import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
+import { Avatar } from "../../ui/Avatar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Check } from "../../ui/Field.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -43,6 +44,7 @@ export default function SuggestionsPage() {
       type: account.relationshipTypes.byId.value.get(relationshipTypeId ?? "")?.label ?? typeName,
       other: (relatedPersonId && account.person(relatedPersonId)?.name) || relatedName,
     });
+  const faceOf = (id: string | null, name: string) => (id && account.person(id)) || { id: id ?? name, name, photo: null };
   const decide = async (action: "accept" | "dismiss") => {
     setBusy(true);
     setProblem(null);
@@ -71,7 +73,7 @@ export default function SuggestionsPage() {
     if (isSure) await decide("dismiss");
   };
   return (
-    <Page title={t("Suggested relationships")} back="/relationships">
+    <Page title={t("Suggested ties")}>
       <ProblemNote problem={problem ?? found.value.problem} onRetry={() => void reload()} />
       {refused.length > 0 && (
         <div class="banner danger" role="alert">
@@ -82,7 +84,11 @@ export default function SuggestionsPage() {
           </ul>
         </div>
       )}
-      {found.value.data?.length === 0 && <p class="card">{t("There is nothing to suggest.")}</p>}
+      {found.value.data?.length === 0 && (
+        <div class="empty">
+          <p>{t("There is nothing to suggest.")}</p>
+        </div>
+      )}
       {suggestions.length > 0 && (
         <>
           <div class="row">
@@ -106,13 +112,19 @@ export default function SuggestionsPage() {
                   isChecked={chosen.has(suggestion.id)}
                   onChange={() => toggle(suggestion.id)}
                   label={
-                    <>
-                      <bdi>{sentence(suggestion)}</bdi>
-                      <span class="soft small block">
-                        {t(REASONS[suggestion.reason].label)}
-                        {!suggestion.relatedPersonId && ` · ${t("{name} becomes a new person", { name: suggestion.relatedName })}`}
+                    <span class="row nowrap">
+                      <span class="pile">
+                        <Avatar person={faceOf(suggestion.personId, suggestion.personName)} />
+                        <Avatar person={faceOf(suggestion.relatedPersonId, suggestion.relatedName)} />
                       </span>
-                    </>
+                      <span>
+                        <bdi>{sentence(suggestion)}</bdi>
+                        <span class="soft small block">
+                          {t(REASONS[suggestion.reason].label)}
+                          {!suggestion.relatedPersonId && ` · ${t("{name} becomes a new person", { name: suggestion.relatedName })}`}
+                        </span>
+                      </span>
+                    </span>
                   }
                 />
                 <a class="button plain" href={href(`/people/${suggestion.personId}`)} aria-label={`${t("Open")}: ${suggestion.personName}`}>
