@@ -18,8 +18,11 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 ANDROID = "DAVx5/4.4.5 (2024/11/14; dav4jvm; okhttp/4.12.0) Android/14"
 
 
+IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1"
+
+
 def fill_form(page: Page) -> None:
-    page.get_by_role("button", name="Add a phone or computer").click()
+    page.get_by_role("button", name="By hand").click()
     page.get_by_label("Name of the device").fill("Ben's phone")
     page.get_by_label("What it is").select_option("android")
     page.get_by_label("Only some").check()
@@ -59,9 +62,44 @@ def test_phone_is_added_and_gets_its_group_alone(web: Web, alice: User, elsewher
     expect(page.get_by_text(phone.token)).to_have_count(0)
 
 
+def test_a_phone_is_connected_by_four_taps(web: Web, alice: User) -> None:
+    """Task 12 of the design: More, Settings, Phones and computers, Set up this phone."""
+    page = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True, user_agent=IPHONE))
+    web.synced(page)
+    main = page.get_by_role("navigation", name="Main")
+    main.get_by_role("link", name="More").tap()
+    page.get_by_role("main").get_by_role("link", name="Settings").tap()
+    page.get_by_role("link", name="Phones and computers").tap()
+    page.get_by_role("button", name="Set up this phone").tap()
+    expect(page.get_by_role("heading", name="Set up iPhone")).to_be_focused()
+    link = page.get_by_role("link", name="Configuration profile")
+    profile = page.request.get(web.base + (link.get_attribute("href") or ""))
+    assert plistlib.loads(profile.body())["PayloadContent"][0]["CardDAVUsername"] == alice.email
+    assert violations(page) == []
+    expect(page.get_by_text("Waiting for the device to sign in")).to_be_visible()
+    phone = Device(alice)
+    phone.token = page.locator("code").last.inner_text()
+    phone.propfind("/dav/", "d:displayname", HTTP_USER_AGENT="iOS/18.1 dataaccessd/1.0")
+    expect(page.get_by_text("Waiting for the device to sign in")).to_have_count(0)
+    expect(page.get_by_role("region", name="iPhone", exact=True)).to_contain_text("Last seen")
+
+
+def test_a_desk_shows_the_code_that_opens_the_page_on_a_phone(web: Web, alice: User) -> None:
+    page = web.open("/devices")
+    expect(page.get_by_role("img", name="QR code that opens this page")).to_be_visible()
+    expect(page.get_by_text("Allow the profile")).to_be_visible()
+    page.get_by_role("button", name="Android").click()
+    expect(page.get_by_text("The app DAVx⁵ takes address")).to_be_visible()
+    assert violations(page) == []
+    assert not ApiToken.objects.owned_by(alice).exists()
+    page.get_by_role("button", name="Computer").click()
+    page.get_by_role("button", name="Set up a computer").click()
+    expect(page.get_by_role("heading", name="Set up Computer")).to_be_focused()
+
+
 def test_profile_of_an_iphone_is_offered_where_it_is_set_up(web: Web, alice: User) -> None:
     page = web.open("/devices")
-    page.get_by_role("button", name="Add a phone or computer").click()
+    page.get_by_role("button", name="By hand").click()
     page.get_by_label("Name of the device").fill("iPad")
     expect(page.get_by_label("Groups as cards of their own")).to_be_checked()
     page.get_by_label("What it may do").select_option("READ")

@@ -6,9 +6,10 @@ import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { useAttempt, useRemote } from "../../store/remote.ts";
 import { hasDraft } from "../../ui/form.ts";
-import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { Section } from "../settings/rows.tsx";
+import { Connect } from "./Connect.tsx";
 import { DeviceCard, type DeviceRow } from "./DeviceCard.tsx";
 import { type MadeDevice, NewDevice, newDeviceKey } from "./NewDevice.tsx";
 import { SetUp } from "./SetUp.tsx";
@@ -53,30 +54,31 @@ export default function DevicesPage() {
       title={t("Phones and computers")}
       back="/settings"
       width="form"
-      actions={
-        !isAdding && (
-          <button class="main" onClick={() => setAdding(true)}>
-            <Icon name="add" />
-            {t("Add a phone or computer")}
-          </button>
-        )
-      }
     >
       <p>{t("Your people stand in the address book of a phone, a computer or a mail program, your dates in its calendar. What is changed there is changed here, and the reverse.")}</p>
       <ProblemNote problem={problem ?? found.value.problem} onRetry={() => void reload()} />
-      {isAdding && <NewDevice onMade={take} onClose={() => setAdding(false)} />}
-      {shown && (
+      {shown ? (
         <SetUp
           key={shown.token.id}
           device={shown.token}
           password={made?.id === shown.token.id ? made.password : null}
+          isConnected={shown.device !== null}
           program={wanted && PROGRAMS.includes(wanted) ? wanted : "other"}
           onProgram={(program) => setQuery({ program })}
+          onLook={reload}
           onClose={close}
         />
+      ) : isAdding ? (
+        <NewDevice onMade={take} onClose={() => setAdding(false)} />
+      ) : (
+        <Connect onMade={take} onByHand={() => setAdding(true)} />
       )}
-      {found.value.data?.length === 0 && !isAdding && <p class="card">{t("There is none yet.")}</p>}
-      {found.value.data?.map((row) => <DeviceCard key={row.token.id} row={row} attempt={attempt} onSetUp={() => open(row)} />)}
+      {found.value.data && (
+        <Section title={t("Connected|devices")}>
+          {found.value.data.length === 0 && <p class="soft">{t("There is none yet.")}</p>}
+          {found.value.data.map((row) => <DeviceCard key={row.token.id} row={row} attempt={attempt} onSetUp={() => open(row)} />)}
+        </Section>
+      )}
     </Page>
   );
 }
