@@ -50,6 +50,8 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
         "TokenKindEnum": ["token", "device"],
+        "CalendarSourceKindEnum": ["ics", "caldav"],
+        "CalendarSourceStateEnum": ["new", "reading", "ok", "failing"],
         "ReminderKindEnum": "notifications.api.reminders.KINDS",
     },
     "COMPONENT_SPLIT_REQUEST": True,

@@ -23,6 +23,7 @@ INDEX_SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Accounts", ("accounts.user", "accounts.accountmail")),
     ("Reminders", ("notifications.delivery", "notifications.destination", "notifications.digestschedule")),
     ("Address books", ("carddav.connection", "carddav.run", "carddav.conflict", "carddav.mapping")),
+    ("Calendars", ("meetings.calendarsource",)),
     (
         "Background work",
         (
@@ -44,6 +45,7 @@ MODEL_NAMES = {
     "carddav.run": "Runs",
     "carddav.conflict": "Conflicts",
     "carddav.mapping": "Held deletions",
+    "meetings.calendarsource": "Calendar sources",
     "people.geocodedaddress": "Geocoder's queue",
     "django_celery_beat.periodictask": "Periodic tasks",
     "django_celery_beat.crontabschedule": "Times of periodic tasks",

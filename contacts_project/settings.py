@@ -98,6 +98,7 @@ INSTALLED_APPS = [
     "people",
     "relationships",
     "carddav",
+    "meetings",
     "notifications",
     "dav",
 ]
@@ -281,6 +282,8 @@ CELERY_TASK_ROUTES = {
     "carddav.tasks.sweep": {"queue": "scan"},
     "carddav.tasks.purge_history": {"queue": "chores"},
     "carddav.*": {"queue": "sync"},
+    "meetings.tasks.sweep": {"queue": "scan"},
+    "meetings.*": {"queue": "sync"},
 }
 CELERY_BROKER_URL = REDIS_URL or broker_url(DATA_DIR / "broker.sqlite3")
 

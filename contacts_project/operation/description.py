@@ -40,6 +40,10 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
     "vCard": ("Files of contacts, in and out.", ("vcard",)),
     "Imports": ("Contacts out of other products, and taking them back.", ("import", "imports")),
     "CardDAV": ("Contacts of a CardDAV server.", ("carddav", "cron")),
+    "Meetings": (
+        "Calendars that are read, and the meetings that they propose to log.",
+        ("calendar-sources", "meeting-proposals"),
+    ),
     "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
     "Webhooks": ("What destinations of type WEBHOOK receive.", ()),
     "Calendar feeds": ("Addresses at which calendars read the dates.", ("calendar-feeds",)),

@@ -12,7 +12,17 @@ from django.urls import Resolver404, resolve
 from tests import ROOT
 
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-APPS = ["accounts", "carddav", "contacts_project", "dav", "notifications", "people", "relationships", "tests"]
+APPS = [
+    "accounts",
+    "carddav",
+    "contacts_project",
+    "dav",
+    "meetings",
+    "notifications",
+    "people",
+    "relationships",
+    "tests",
+]
 FOLDERS = [*APPS, "clients", "deploy", "docs", "locale", "requirements", "templates"]
 GENERATED = {"__pycache__", "dist", "node_modules", "personFields.ts", "routes", "schema.ts", "searchedFields.ts"}
 

@@ -44,6 +44,7 @@ def test_kinds_of_work_have_separate_queues() -> None:
     assert {name for name, queue in queues.items() if queue == "sync"} == {
         "carddav.tasks.run_sync",
         "carddav.tasks.sync_edits",
+        "meetings.tasks.read_calendar",
     }
     assert {name for name, queue in queues.items() if queue == "scan"} == {
         "notifications.tasks.due_scan",

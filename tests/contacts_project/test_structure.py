@@ -15,7 +15,7 @@ from tests import ROOT
 NETWORK_CALLS = re.compile(
     r"requests\.(get|post|put|patch|delete|head|request|Session)\(|urllib\.request|http\.client|import (httpx|aiohttp)"
 )
-APPS = ["accounts", "people", "relationships", "carddav", "notifications"]
+APPS = ["accounts", "people", "relationships", "carddav", "meetings", "notifications"]
 # Authentication finds the account by its credential, so there is no owner to query by yet.
 EXEMPT_FROM_OWNERSHIP = {"accounts/api/authentication.py"}
 

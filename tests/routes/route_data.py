@@ -12,6 +12,7 @@ from accounts.services.mail import LinkPurpose, make_link_token, make_take_back_
 from carddav.models import HeldBack
 from contacts_project.kernel.texts import Text
 from dav.models import Device, ReplacedValue
+from meetings.models import CalendarSource
 from notifications.models import Delivery, DeliveryState
 from notifications.notices import actions
 from notifications.notices.notice import NoticeKind
@@ -21,6 +22,7 @@ from people.models import Person
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
+from tests.meetings.builders import make_proposal
 from tests.people.importing.uploads import send_form
 from tests.pictures import picture, upload
 
@@ -65,6 +67,7 @@ def make_route_data(owner: User) -> RouteData:
     _add_templates(route_data)
     _add_photos(route_data)
     _add_carddav(route_data)
+    _add_meetings(route_data)
     receipt = send_form(route_data.client, "/api/import/csv", "Name\nImported\n").json()
     route_data.ids |= {"source": "csv", "import": receipt["importId"]}
     return route_data
@@ -79,6 +82,15 @@ def _add_carddav(route_data: RouteData) -> None:
     route_data.ids["held_back"] = route_data.ids["friend"]
     route_data.ids["run"] = str(make_run(connection).pk)
     route_data.ids["pending"] = str(make_pending(route_data.owner).pk)
+
+
+def _add_meetings(route_data: RouteData) -> None:
+    body = {"name": "Mine", "kind": "ics", "url": "http://127.0.0.1/mine.ics"}
+    made = route_data.client.ok("post", "/api/calendar-sources", body, status=201)["calendarSource"]
+    route_data.ids["calendar_source"] = made["id"]
+    person = Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["person"])
+    source = CalendarSource.objects.owned_by(route_data.owner).get(pk=made["id"])
+    route_data.ids["meeting_proposal"] = str(make_proposal(source, person).pk)
 
 
 def _add_important_dates(route_data: RouteData) -> None:

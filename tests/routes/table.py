@@ -47,6 +47,7 @@ _DATES = "/api/people/{person}/important-dates"
 LOGIN = {"email": "alice@example.org", "password": PASSWORD}
 WEBHOOK = {"type": "WEBHOOK", "label": "Mine", "url": "https://127.0.0.1/another"}
 CARDDAV = {"serverUrl": "http://127.0.0.1/", "username": "ada", "password": "secret"}  # nothing listens there
+CALENDAR = {"name": "Work", "kind": "ics", "url": "http://127.0.0.1/calendar.ics"}  # nothing listens there
 PUSH_SUBSCRIPTION = {"endpoint": "https://push.example/another", "keys": {"p256dh": "key", "auth": "secret"}}
 REGISTRATION = {"email": "new@example.org", "password": PASSWORD, "name": "New"}
 
@@ -292,6 +293,18 @@ ROUTES: list[Route] = [
     Route("GET", "/api/carddav/held-back"),
     Route("POST", "/api/carddav/held-back/{held_back}/retry"),
     Route("GET", "/api/cron/carddav-sync", own_credential=True),
+    # Meetings
+    Route("GET", "/api/calendar-sources"),
+    Route("POST", "/api/calendar-sources", CALENDAR, owner=201),
+    Route("GET", "/api/calendar-sources/{calendar_source}"),
+    Route("PUT", "/api/calendar-sources/{calendar_source}", {"name": "New"}),
+    Route("DELETE", "/api/calendar-sources/{calendar_source}"),
+    Route("POST", "/api/calendar-sources/{calendar_source}/read", owner=202),
+    Route("POST", "/api/calendar-sources/test", CALENDAR, owner=404),
+    Route("GET", "/api/meeting-proposals"),
+    Route("GET", "/api/meeting-proposals/{meeting_proposal}"),
+    Route("POST", "/api/meeting-proposals/accept", {"ids": ["{meeting_proposal}"]}, foreign_body=True),
+    Route("POST", "/api/meeting-proposals/dismiss", {"ids": ["{meeting_proposal}"]}, foreign_body=True),
     # Groups
     Route("GET", "/api/groups"),
     Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),

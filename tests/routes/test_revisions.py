@@ -13,6 +13,7 @@ from django.db import connection
 from accounts.models import User
 from accounts.services.second_factor import has_second_factor
 from contacts_project.kernel.ownership.models import FeedModel, Tombstone
+from meetings.models import CalendarSource, MeetingProposal, ProposedPerson
 from people.models import (
     CustomFieldTemplate,
     CustomFieldValue,
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.sqlite_suffices
 WRITES = [route for route in ROUTES if route.method not in SAFE and not route.own_credential]
 SETTINGS = ("settings", None)
 #: Tables whose rows the feed reports as part of another record.
-LINKS = (CustomFieldValue, Membership, Participation)
+LINKS = (CustomFieldValue, Membership, Participation, ProposedPerson, CalendarSource)
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,9 @@ def linked_facts(model: Any, row: dict[str, Any], tables: dict[Any, dict[UUID, d
     elif model is Interaction and row["deleted_at"] is None:
         people = sorted(links(Participation, "interaction_id"), key=itemgetter("position"))
         yield [(one["person_id"], is_active(Person, one["person_id"])) for one in people]
+    elif model is MeetingProposal:
+        yield tables[CalendarSource][UUID(str(row["source_id"]))]["name"]
+        yield sorted((one["position"], one["person_id"]) for one in links(ProposedPerson, "proposal_id"))
     elif model is Relationship:
         ends = (row["person_id"], row["related_person_id"])
         yield row["deleted_at"] is None and all(is_active(Person, end) for end in ends)

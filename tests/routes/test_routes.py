@@ -28,7 +28,7 @@ CREDENTIALS = {
     *(model._meta.db_table for model in apps.get_app_config("dav").get_models()),  # of app passwords
 }
 # A sync that finds nothing leaves every ETag as it is, though it has a lease and a history.
-SYNC_RECORDS = {"carddav_connection", "carddav_run"}
+SYNC_RECORDS = {"carddav_connection", "carddav_run", "meetings_calendarsource"}
 #: Creates whose bodies contain no id of another record.
 EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 

@@ -43,6 +43,7 @@ class XmlElement:
     tag: str
     text: str = ""
     children: list["XmlElement"] = field(default_factory=list)
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, tag: str) -> "XmlElement | None":
         return next((child for child in self.children if child.tag == tag), None)
@@ -137,7 +138,7 @@ class _TreeBuilder:
             raise ValueError("too deep, or too much")
         if not self.stack:
             self.root = tag
-        self.stack.append(XmlElement(tag))
+        self.stack.append(XmlElement(tag, attributes=dict(attributes) if attributes else {}))
         self.texts.append([])
 
     def data(self, text: str) -> None:

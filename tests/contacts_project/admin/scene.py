@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import AccountMail, AccountSession, TotpDevice, User
 from carddav.models import Mapping, MappingStatus
+from meetings.models import CalendarSource
 from notifications.models import Destination, DigestSchedule
 from people.models import GeocodedAddress
 from tests.builders import make_person
@@ -55,6 +56,17 @@ def make_row_for_every_list(owner: User) -> None:
     conflict = make_conflict(mapping)
     conflict.fields = [{"field": "organization", "base": None, "local": "Zanzibar-note", "remote": "Zanzibar-card"}]
     conflict.save()
+    CalendarSource.objects.create(
+        owner=owner,
+        name="Zanzibar-label",
+        kind="ics",
+        url="https://calendar.example.org/Zanzibar-path/Zanzibar-token.ics",
+        username="Zanzibar-user",
+        password="Zanzibar-secret",
+        state="failing",
+        last_error_code="auth",
+        last_error="Zanzibar-message",
+    )
     AccountMail.objects.create(kind="VERIFY", address=owner.email, owner=owner)
     AccountSession.objects.create(owner=owner, session_key=f"k{owner.pk.hex}", last_used_at=now)
     TotpDevice.objects.create(owner=owner, secret="Zanzibar-totp", confirmed_at=now)

@@ -53,6 +53,7 @@ STATES_BY_LIST = {
     "carddav/connection": ("auth", "deletions_held", "failing", "off"),
     "carddav/run": ("queued", "running", "ended"),
     "carddav/conflict": ("open", "decided"),
+    "meetings/calendarsource": ("failing",),
     "people/geocodedaddress": ("pending", "done", "failed", "skipped"),
 }
 
@@ -92,6 +93,7 @@ def test_no_page_shows_contents_of_accounts_or_secrets(operator_with_rows: Clien
     assert "hooks.example.org" in html_of(operator_with_rows, "/admin/notifications/destination/")
     assert "hooks.example.org" in html_of(operator_with_rows, "/admin/notifications/delivery/")
     assert "dav.example.org" in html_of(operator_with_rows, "/admin/carddav/connection/")
+    assert "calendar.example.org" in html_of(operator_with_rows, "/admin/meetings/calendarsource/")
     assert "organization" in html_of(operator_with_rows, "/admin/carddav/conflict/")
     assert "the destination has a fault of its own" in html_of(operator_with_rows, "/admin/notifications/delivery/")
 
@@ -99,7 +101,7 @@ def test_no_page_shows_contents_of_accounts_or_secrets(operator_with_rows: Clien
 def test_index_groups_the_lists_for_operators(operator: Client) -> None:
     html = html_of(operator, "/admin/")
     assert re.findall(r"<caption>(.*?)</caption>", html) == [
-        *("Accounts", "Reminders", "Address books", "Background work", "Operators")
+        *("Accounts", "Reminders", "Address books", "Calendars", "Background work", "Operators")
     ]
     assert all(path in html for path in LIST_PATHS)
     assert "Contacts · Operation" in html

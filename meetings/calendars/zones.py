@@ -1,0 +1,85 @@
+"""The time zones of a file: names of the IANA, of Windows, of other programs, or a definition in the file."""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from io import StringIO
+from zoneinfo import ZoneInfo
+
+from dateutil import tz
+from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
+
+_MAX_DEFINITION_LINES = 200
+_OFFSET = re.compile(r"\(?(?:UTC|GMT)\s*(?:([+-])(\d{1,2}):?(\d{2})?)?\)?", re.IGNORECASE)
+
+
+@lru_cache(maxsize=512)
+def named_zone(name: str) -> dt.tzinfo | None:
+    """The zone of a name; None if no one knows it."""
+    text = name.strip().strip('"')
+    if not text or len(text) > 200:
+        return None
+    if text.upper() in {"UTC", "GMT", "Z", "ETC/UTC"}:
+        return dt.UTC
+    # "/freeassociation.sourceforge.net/Europe/Berlin" and "/mozilla.org/20070129_1/Europe/Berlin" end in the name.
+    parts = [part for part in text.split("/") if part]
+    candidates = [WINDOWS_TO_OLSON.get(text, text), *("/".join(parts[-count:]) for count in (3, 2, 1))]
+    return next((zone for zone in map(_iana_zone, candidates) if zone is not None), None)
+
+
+def _iana_zone(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):  # ZoneInfoNotFoundError is a KeyError
+        return None
+
+
+class Zones:
+    """The zones of one file, by TZID. A zone that no one knows is None: its times are floating."""
+
+    def __init__(self, definitions: Mapping[str, list[str]]) -> None:
+        self._definitions = definitions
+        self._found: dict[str, dt.tzinfo | None] = {}
+
+    def find(self, name: str) -> dt.tzinfo | None:
+        if name not in self._found:
+            lines = self._definitions.get(name, [])
+            self._found[name] = named_zone(name) or _located_zone(lines) or _defined_zone(lines) or _offset_zone(name)
+        return self._found[name]
+
+
+def _located_zone(lines: Iterable[str]) -> dt.tzinfo | None:
+    for line in lines:
+        name, _, value = line.partition(":")
+        if name.upper() == "X-LIC-LOCATION":
+            return named_zone(value)
+    return None
+
+
+def _defined_zone(lines: list[str]) -> dt.tzinfo | None:
+    """A definition of its own, such as Outlook's "Customized Time Zone", by dateutil.
+
+    Only rules that come once a year: dateutil steps through them without a limit.
+    """
+    rules = [line.upper() for line in lines if line.upper().startswith("RRULE")]
+    if not lines or len(lines) > _MAX_DEFINITION_LINES or any("FREQ=YEARLY" not in rule for rule in rules):
+        return None
+    if any(word in rule for rule in rules for word in ("BYHOUR", "BYMINUTE", "BYSECOND", "COUNT", "BYWEEKNO")):
+        return None
+    try:
+        found = tz.tzical(StringIO("\n".join(lines) + "\n")).get()
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # whatever its parser trips over
+        return None
+    return found
+
+
+def _offset_zone(name: str) -> dt.tzinfo | None:
+    """A name such as "(UTC+01:00) Amsterdam" or "GMT-0500"."""
+    found = _OFFSET.match(name.strip().strip('"'))
+    if found is None:
+        return None
+    offset = dt.timedelta(hours=int(found[2] or 0), minutes=int(found[3] or 0))
+    if offset >= dt.timedelta(hours=24):
+        return None
+    return dt.timezone(-offset if found[1] == "-" else offset)
