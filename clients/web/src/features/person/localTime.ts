@@ -41,7 +41,7 @@ async function readZones(): Promise<Map<string, string>> {
 }
 
 // The zone of a country, if all its zones show the same time now; without asking anybody.
-function zoneOfCountry(code: string, now: Date): string | null {
+export function zoneOfCountry(code: string, now: Date): string | null {
   try {
     const locale = new Intl.Locale(`und-${code}`) as Intl.Locale & { getTimeZones?: () => string[]; timeZones?: string[] };
     const zones = locale.getTimeZones?.() ?? locale.timeZones ?? [];

@@ -18,7 +18,7 @@ interface Props {
   answers: Answers;
   minute: Date;
   now: Day;
-  lives: LivesIn | undefined;
+  lives: LivesIn | null | undefined;
 }
 
 export function DayCard({ occurrence, person, answers, minute, now, lives }: Props) {

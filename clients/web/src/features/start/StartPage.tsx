@@ -11,7 +11,7 @@ import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../d
 import { useTouches } from "../dates/touches.ts";
 import { ImportNews } from "../imports/ImportNews.tsx";
 import { useCardKeys } from "./cards.ts";
-import { hourIn, useMinute, useZones } from "./clock.ts";
+import { hourIn, livesInCountry, useMinute, useZones } from "./clock.ts";
 import { DayCard, DoneCard } from "./DayCard.tsx";
 import { Decisions } from "./Decisions.tsx";
 import { DueList } from "./DueList.tsx";
@@ -56,7 +56,8 @@ export default function StartPage() {
   const shownCards = cards.slice(0, MAX_CARDS);
   const shownDue = due.slice(0, MAX_DUE);
   const records = useMany("person", [...shownCards, ...shownDue].map(({ row }) => row.id));
-  const zones = useZones(shownCards.map(({ row }) => row), now);
+  const lives = new Map(shownCards.map(({ row }) => [row.id, livesInCountry(records?.get(row.id), minute)]));
+  const zones = useZones(records ? shownCards.map(({ row }) => row).filter(({ id }) => !lives.get(id)) : [], now);
   const first = useFirstDays();
   const keys = useCardKeys();
   const { syncedAt, phase } = account.sync.value;
@@ -84,7 +85,7 @@ export default function StartPage() {
               <FirstDays {...first} isEmpty={isEmpty} />
               {isEmpty && <FirstPerson />}
               {shownCards.map((each) => (
-                <DayCard key={each.id} occurrence={each} person={records.get(each.row.id)} answers={answers} minute={minute} now={now} lives={zones.get(each.row.id)} />
+                <DayCard key={each.id} occurrence={each} person={records.get(each.row.id)} answers={answers} minute={minute} now={now} lives={lives.get(each.row.id) ?? zones.get(each.row.id)} />
               ))}
               {cards.length > MAX_CARDS && <p><a class="button plain" href={href(`/dates?view=list`)}>{t("All {count} of today", { count: cards.length })}</a></p>}
               {congratulated.map((each) => <DoneCard key={`done ${each.id}`} occurrence={each} />)}

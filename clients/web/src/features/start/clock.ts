@@ -4,6 +4,9 @@ import { connection, useAccount } from "../../app/session.ts";
 import { clockInWords, type Day, wallTime } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
+import { countryCode } from "../person/addresses.ts";
+import type { Person } from "../person/entries.ts";
+import { zoneOfCountry } from "../person/localTime.ts";
 
 const STEP_MILLISECONDS = 15_000;
 const MINUTE_MILLISECONDS = 60_000;
@@ -36,7 +39,15 @@ export interface LivesIn {
   town: string | null;
 }
 
-// Where those of today live, by the places that the service knows. It is asked once a day, and only if any of them has a
+// Where somebody lives, by the country of their address, if its clocks all show the same.
+export function livesInCountry(person: Person | undefined, now: Date): LivesIn | null {
+  const entry = person?.addresses.find(({ country }) => country);
+  const code = entry?.country ? countryCode(entry.country) : null;
+  const zone = code ? zoneOfCountry(code, now) : null;
+  return zone ? { zone, town: entry!.locality } : null;
+}
+
+// Where others of today live, by the places that the service knows. It is asked once a day, and only if any of them has a
 // place; without a network it is what was answered before.
 export function useZones(rows: readonly PersonRow[], day: Day): ReadonlyMap<string, LivesIn> {
   const account = useAccount();
@@ -70,7 +81,7 @@ function read(key: string, day: Day): ReadonlyMap<string, LivesIn> {
 const [EARLIEST, LATEST] = [9, 21]; // hours at which a call disturbs nobody
 
 // "18:50 in Bengaluru: a good hour to call". The town alone where the clock shows the same, or is not known.
-export function localTimeInWords(now: Date, ownZone: string | null, row: PersonRow, lives: LivesIn | undefined): string | null {
+export function localTimeInWords(now: Date, ownZone: string | null, row: PersonRow, lives: LivesIn | null | undefined): string | null {
   const town = lives?.town ?? row.town;
   if (!town) return null;
   if (!lives?.zone || wallTime(now, lives.zone) === wallTime(now, ownZone)) return t("Lives in {town}", { town });
