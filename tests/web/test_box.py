@@ -44,15 +44,13 @@ def together(entry: Interaction) -> list[UUID]:
 @pytest.fixture
 def people(alice: User, elsewhere: Client) -> dict[str, Person]:
     elsewhere.ok("PUT", "/api/user/language", {"language": "en"})  # brings the types of relationship into the feed
-    jane = make_person(
-        alice,
-        name="Jane",
-        surname="Roe",
-        nickname="Jay",
-        phone_numbers=[{"type": "mobile", "number": "+49 170 1112233"}],
-        emails=[{"type": "home", "email": "jane@example.org"}],
-        addresses=[{"type": "home", "locality": "Porto"}],
-    )
+    jane = make_person(alice, name="Jane", surname="Roe", nickname="Jay")
+    reach = {
+        "phoneNumbers": [{"type": "mobile", "number": "+49 170 1112233"}],
+        "emails": [{"type": "home", "email": "jane@example.org"}],
+        "addresses": [{"type": "home", "locality": "Porto"}],
+    }
+    elsewhere.ok("PUT", f"/api/people/{jane.pk}", reach)
     return {
         "jane": jane,
         "ana": make_person(alice, name="Ana", surname="García"),
@@ -217,6 +215,20 @@ def test_box_says_why_somebody_was_found(web: Web, alice: User, people: dict[str
         expect(options(page).first.locator("mark").first).to_have_text(mark)
         text = options(page).first.locator(".hit-detail").inner_text()
         assert len(re.sub(r"^(Note|Logged|Phone|E-mail): ", "", text)) <= 120
+
+
+def test_list_of_people_looks_into_whole_texts_and_logged_contacts(
+    web: Web, elsewhere: Client, people: dict[str, Person]
+) -> None:
+    people["ben"].notes = "We spoke of wood and strings. " * 20 + "Vineyard."
+    people["ben"].save()
+    body = {"personIds": [str(people["ana"].pk)], "kind": "CALL", "at": "2026-11-01T10:00:00Z", "notes": "Timbuktu"}
+    elsewhere.ok("POST", "/api/interactions", body, status=201)
+    page, _ = open_box(web)
+    for words, name in (("vineyard", "Ben"), ("timbuktu", "Ana")):
+        page.get_by_role("searchbox", name="Search people").fill(words)
+        expect(page.get_by_role("row")).to_have_count(1)
+        expect(page.get_by_role("row")).to_contain_text(name)
 
 
 def test_missed_call_leads_to_its_person(web: Web, people: dict[str, Person]) -> None:

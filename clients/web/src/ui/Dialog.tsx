@@ -25,13 +25,15 @@ export function Dialog({ title, onClose, children, footer, keepsOpen = false, on
   const layer = useMemo(() => ({}), []);
   useEffect(() => {
     const opener = document.activeElement as HTMLElement | null;
-    dialog.current?.showModal();
+    const shown = dialog.current;
+    shown?.showModal();
     dialog.current?.querySelector<HTMLElement>("[autofocus], .body input, .body select, .body textarea, .body button")?.focus();
     const removeSheet = pushSheet(() => close.current());
     dialogs.value = [...dialogs.peek(), layer];
     return () => {
       dialogs.value = dialogs.peek().filter((each) => each !== layer);
       removeSheet();
+      shown?.close(); // else the page below could not take the focus yet
       opener?.focus();
     };
   }, []);

@@ -21,6 +21,7 @@ import { LetterIndex } from "./LetterIndex.tsx";
 import { mailUrl, telUrl } from "./reach.ts";
 import { secondLine } from "./secondLine.ts";
 import { Selection } from "./selection.ts";
+import { useTextHits } from "./textHits.ts";
 import "./people.css";
 
 const SelectionBar = lazy(() => import("./SelectionBar.tsx"));
@@ -54,7 +55,9 @@ export default function PeoplePage() {
     const found = applyFilter(everyone, filter, settings, dates);
     return imported ? found.filter(({ id }) => imported.data?.has(id)) : found;
   }, [everyone, account.peopleVersion.value, settings, dates, imported, ...Object.values(filter).map(String)]);
-  const shown = useMemo(() => search(filtered, words), [filtered, words]);
+  const inMemory = useMemo(() => search(filtered, words), [filtered, words]);
+  const inTexts = useTextHits(words, filtered, inMemory);
+  const shown = useMemo(() => (inTexts.length ? [...inMemory, ...inTexts] : inMemory), [inMemory, inTexts.map(({ id }) => id).join()]);
   const cellOf = useCells(dates);
   const hasOrderOfNames = words === "" && filter.sort === "name";
   const headingOf = (row: PersonRow) => (row.isFavourite && filter.favouritesFirst && !filter.only.length ? "★" : letterOf(row));

@@ -203,7 +203,7 @@ function Actions({ row, close, option }: { row: PersonRow; close: () => void; op
       {call && <a class="button" href={call} aria-label={t("Call {name}", { name })} onClick={() => setTimeout(close)}><Icon name="phone" size={18} />{t("Call")}</a>}
       {message && <a class="button icon" href={message} aria-label={t("Message {name}", { name })} title={t("Message {name}", { name })} onClick={() => setTimeout(close)}><Icon name="message" size={18} /></a>}
       {row.email && <a class="button icon" href={mailUrl(row.email)} aria-label={t("Mail {name}", { name })} title={t("Mail {name}", { name })} onClick={() => setTimeout(close)}><Icon name="mail" size={18} /></a>}
-      <button type="button" aria-label={t("Log a meeting with {name}", { name })} onClick={then(() => openAdd("", [row.id], true))}><Icon name="log" size={18} />{t("Log")}</button>
+      <button type="button" class="icon" aria-label={t("Log a meeting with {name}", { name })} title={t("Log a meeting with {name}", { name })} onClick={then(() => openAdd("", [row.id], true))}><Icon name="log" size={18} /></button>
       <button type="button" class="icon" aria-label={t("Add a birthday of {name}", { name })} title={t("Add a birthday of {name}", { name })} onClick={then(() => openAdd(`${name} ${t("birthday|in a line")} `))}><Icon name="cake" size={18} /></button>
       <button type="button" class="icon" aria-label={t("Share {name}", { name })} title={t("Share {name}", { name })} onClick={then(() => void shareCard(account, row))}><Icon name="share" size={18} /></button>
     </div>

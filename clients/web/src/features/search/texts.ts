@@ -36,7 +36,7 @@ export class Texts {
   }
 
   // Calls back with more and more people as they are found, until the signal ends it.
-  async find(query: string, rows: readonly PersonRow[], signal: AbortSignal, onFound: (hits: TextHit[]) => void): Promise<void> {
+  async find(query: string, rows: readonly PersonRow[], signal: AbortSignal, onFound: (hits: TextHit[]) => void, max = MAX_FOUND): Promise<void> {
     const words = fold(query).split(" ").filter(Boolean);
     const hasWords = (text: string) => words.every((word) => text.includes(word));
     const found = new Map<string, TextHit>();
@@ -45,18 +45,17 @@ export class Texts {
     if (signal.aborted) return;
     const contacts = [...this.#contacts.rows.values()].filter(({ text }) => text && hasWords(text));
     contacts.sort((one, other) => (one.at < other.at ? 1 : -1)); // the latest first
-    for (const { id, personIds } of contacts) for (const personId of personIds) if (!found.has(personId) && found.size < MAX_FOUND) found.set(personId, { personId, contactId: id });
+    for (const { id, personIds } of contacts) for (const personId of personIds) if (!found.has(personId) && found.size < max) found.set(personId, { personId, contactId: id });
     onFound([...found.values()]);
     const long = rows.filter(({ isCut }) => isCut).map(({ id }) => id);
-    for (let start = 0; start < long.length && found.size < MAX_FOUND; start += STEP) {
+    for (let start = 0; start < long.length && found.size < max; start += STEP) {
       const people = await this.#account.copy.many("person", long.slice(start, start + STEP));
       if (signal.aborted) return;
-      let count = found.size;
+      const before = found.size;
       for (const person of people.values()) {
         if (!found.has(person.id) && hasWords(fold(wholeText(person)))) found.set(person.id, { personId: person.id, contactId: null });
       }
-      if (found.size > count) onFound([...found.values()].slice(0, MAX_FOUND));
-      count = found.size;
+      if (found.size > before) onFound([...found.values()].slice(0, max));
     }
   }
 }
