@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from notifications.models import ReminderAnswer
-from people.models import Interaction
+from people.models import Interaction, Person
 from tests.builders import make_person
 from tests.client import Client
 from tests.web.conftest import Web
@@ -323,3 +323,20 @@ def test_own_birthday_is_a_greeting_and_no_card(web: Web, ada: Any, elsewhere: C
     expect(page.get_by_role("heading", level=1)).to_contain_text("Happy birthday, Alice")
     expect(page.get_by_role("region", name="The week")).to_be_visible()
     expect(card_of(page)).to_have_count(0)
+
+
+def test_first_person_is_one_line(web: Web, alice: User) -> None:
+    page = web.open("/")
+    page.get_by_label("Or begin with one person").fill("Grace Hopper 020 7946 0000")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value("Grace Hopper 020 7946 0000")
+    page.keyboard.press("Enter")
+    web.eventually(page, Person.unscoped.filter(name="Grace", surname="Hopper").exists)
+
+
+def test_loupe_of_today_finds_people(web: Web, ada: Any) -> None:
+    """Task 2 of the fifteen commonest: the number is one tap away."""
+    page = web.open("/", web.context(**PHONE))
+    page.get_by_role("main").get_by_role("button", name="Search or do").tap()
+    page.keyboard.type("ada")
+    expect(page.get_by_role("dialog")).to_contain_text("020 7946 0000")

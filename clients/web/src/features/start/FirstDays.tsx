@@ -2,11 +2,13 @@
 // leaves; the list leaves with the fourth of them, after two weeks, or when it is hidden.
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
+import { openAdd } from "../../app/box.ts";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { daysBetween, dayOf, today } from "../../i18n/days.ts";
 import { formatNumber, t } from "../../i18n/index.ts";
 import { bodiesOf, useRemote } from "../../store/remote.ts";
+import { TextField } from "../../ui/Field.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { install, installPrompt, isInstalled } from "./install.ts";
 
@@ -103,11 +105,19 @@ export function FirstDays({ isWanted, done, hide, isEmpty }: FirstDaysState & { 
 
 // For an account without people: begin with one, and what this page will be.
 export function FirstPerson() {
+  const [text, setText] = useState("");
+  const add = (event: Event) => {
+    event.preventDefault();
+    openAdd(text);
+  };
   return (
-    <section class="card first-person">
-      <h2>{t("Or begin with one person")}</h2>
-      <a class="button" href={href("/people/new")}>{t("Add the first person")}</a>
-    </section>
+    <form class="card first-person" onSubmit={add}>
+      <TextField label={t("Or begin with one person")} value={text} onValue={setText} autocomplete="off" placeholder={t("Anna Berg, 0170 555 01 22, sister of Ben")} hint={t("Name, number, mail, birthday, in one line: each finds its place.")} />
+      <span class="row">
+        <button>{t("Add")}</button>
+        <a class="button plain" href={href("/people/new")}>{t("Add the first person")}</a>
+      </span>
+    </form>
   );
 }
 

@@ -1,10 +1,13 @@
 // Today: whose day it is, who it is time for, what was lately; beside it the week, a memory and what is to decide.
 import { useMemo } from "preact/hooks";
+import { openBox } from "../../app/box.ts";
 import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { addDays, type Day, dayInWords, daysBetween, nearDayInWords, today } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useAll, useMany } from "../../store/records.ts";
+import { Icon } from "../../ui/Icon.tsx";
+import { isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { useAnswers } from "../dates/answers.tsx";
 import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../dates/occurrences.ts";
@@ -69,6 +72,13 @@ export default function StartPage() {
     <Page
       title={t("Today")}
       width="wide"
+      actions={
+        isPhone.value && (
+          <button class="plain icon" onClick={() => openBox({ peopleFirst: true })} aria-label={t("Search or do")}>
+            <Icon name="search" size={22} />
+          </button>
+        )
+      }
       heading={
         <>
           <span class="soft small hello-day">{dayInWords(now, { weekday: "long", day: "numeric", month: "long" })}</span> <span class="block">{greeting(isEmpty, isOwnDay, hourIn(minute, timezone), nameOrder === "EASTERN" ? name : (name ?? "").split(" ")[0]!)}</span>
