@@ -24,8 +24,8 @@ export default function AccountPage() {
     if (!picture) toast(t("The photo was removed."));
   };
   return (
-    <Page title={t("You")} back="/settings" width="form">
-      <section class="card stack" aria-label={t("You")}>
+    <Page title={t("You|settings")} back="/settings" width="form">
+      <section class="card stack" aria-label={t("You|settings")}>
         <div class="row">
           <Avatar person={{ id: "user", name: user.name || "?", photo: user.photo }} size="large" isUser alt={t("Your photo")} />
           <PhotoPicker hasPhoto={Boolean(user.photo)} save={savePhoto} />

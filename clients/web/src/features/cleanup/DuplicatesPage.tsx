@@ -54,7 +54,7 @@ export default function DuplicatesPage() {
   const isOffline = account.sync.value.phase === "offline";
   const isTidy = rows?.length === 0;
   return (
-    <div class={`duplicates ${isList ? "with-list" : "with-pair"}`}>
+    <div class={`duplicates ${isTidy ? "with-pair tidy" : isList ? "with-list" : "with-pair"}`}>
       <section class="duplicates-list list-pane pane" aria-label={t("Pairs")}>
         <header class="row apart nowrap">
           {isList && !isDesk.value ? <h1>{t("Duplicates")}</h1> : <h2>{t("Duplicates")}</h2>}

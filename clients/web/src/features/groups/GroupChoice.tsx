@@ -2,6 +2,7 @@
 import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { Check } from "../../ui/Field.tsx";
+import { nearestHue } from "../../ui/hue.ts";
 import "./groups.css";
 
 interface Props {
@@ -25,7 +26,7 @@ export function GroupChoice({ legend, ids, onIds }: Props) {
             <Check
               label={
                 <>
-                  <span class="dot" style={{ background: color }} /> <bdi>{name}</bdi>
+                  <span class={`dot ${nearestHue(color)}`} /> <bdi>{name}</bdi>
                 </>
               }
               isChecked={ids.includes(id)}

@@ -13,7 +13,7 @@ export interface Setting {
 }
 
 export const SETTINGS: Setting[] = [
-  { key: "you", path: "/account", label: "You", hint: "Name, photo, mail address", icon: "people", kind: "accent" },
+  { key: "you", path: "/account", label: "You|settings", hint: "Name, photo, mail address", icon: "people", kind: "accent" },
   { key: "look", path: "/account/preferences", label: "Look and language", hint: "Language, colours, names, dates, time zone", icon: "eye", kind: "tie" },
   { key: "reminders", path: "/notifications", label: "Reminders", hint: "Mail, push messages, hour, quiet hours, weekly mail", icon: "bell", kind: "date" },
   { key: "devices", path: "/devices", label: "Phones and computers", hint: "Your people in the address book of a phone", icon: "device", kind: "touch" },
