@@ -64,6 +64,7 @@ export function Dialog({ title, onClose, children, footer, keepsOpen = false, on
           class="dialog"
           onSubmit={(event) => {
             event.preventDefault();
+            event.stopPropagation(); // a form around the dialog is not sent
             onSubmit();
           }}
         >

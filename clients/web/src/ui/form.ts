@@ -69,12 +69,18 @@ export class Form<V extends object> {
   // Writes the draft now, such as when the page is hidden.
   store(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (!this.isChanged) return localStorage.removeItem(this.#key);
     try {
       localStorage.setItem(this.#key, JSON.stringify({ seen: this.seen, values: this.values.peek(), opened: this.#opened } satisfies Draft<V>));
     } catch {
       // No room: the values stay in the page.
     }
+  }
+
+  // Writes what was typed last, as the form goes from the page.
+  flush(): void {
+    if (this.#timer !== undefined) this.store();
   }
 
   // Ends the draft: it was saved, or is not wanted.
@@ -108,6 +114,7 @@ export function useForm<V extends object>(key: string, initial: () => V, opened:
     addEventListener("pagehide", store);
     document.addEventListener("visibilitychange", store);
     return () => {
+      form.flush();
       removeEventListener("pagehide", store);
       document.removeEventListener("visibilitychange", store);
     };

@@ -84,8 +84,14 @@ function LogForm({ known, isGone, personIds, groupId }: LogFormProps) {
     goBack(back);
   };
   return (
-    <Page title={known ? t("Change the entry") : t("Log a contact")} back={back}>
-      <form class="stack" onSubmit={save}>
+    <Page title={known ? t("Change the entry") : t("Log a contact")} back={back} width="form">
+      <form
+        class="card stack"
+        onSubmit={save}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+        }}
+      >
         {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
         {isGone && <GoneNote />}
         <PersonPicker label={t("With whom")} ids={values.personIds} onIds={(ids) => form.set("personIds", ids)} autoFocus={values.personIds.length === 0} withGroups withNew />

@@ -137,7 +137,7 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
         void save(true);
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        if ((event.target as Element).closest("dialog") || event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();
         void save(true);
       }}

@@ -94,7 +94,7 @@ export function SectionForm({ person, name, section, birthday = null, onPhoto, f
     });
   };
   const press = (event: KeyboardEvent) => {
-    if (event.defaultPrevented) return;
+    if (event.defaultPrevented || (event.target as Element).closest("dialog")) return; // such as that of a picture
     if (event.key === "Escape") discard();
     else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) element.current?.requestSubmit();
     else return;
