@@ -70,7 +70,8 @@ class SourceQuerySet(LeaseQuerySet["CalendarSource"], OwnedQuerySet["CalendarSou
 class CalendarSource(Leased, OwnedModel):
     """A calendar of the account that is read.
 
-    `url` is encrypted, since it is often a secret; an imported source has none, and is not read until it gets one.
+    `url` is encrypted, since it is often a secret; an imported source has none, and no `next_read_at` until it gets
+    one.
     `calendars` are those that the CalDAV server lists, `[{href, name}]`; `chosen` the hrefs to read, null for all.
 
     `validators` (the ETag of a file, the sync tokens of calendars) say whether anything has changed there. They count
@@ -126,7 +127,7 @@ class CalendarSource(Leased, OwnedModel):
         self.calendars, self.validators, self.fresh_until, self.broken = [], {}, None, 0
         self.state, self.failures, self.last_error_code, self.last_error = SourceState.NEW, 0, "", ""
         self.held_until, self.holder, self.claim = None, "", None
-        self.next_read_at = now
+        self.next_read_at = now if self.url else None
 
 
 class ProposalQuerySet(FeedQuerySet["MeetingProposal"]):

@@ -31,7 +31,7 @@ def enqueue_reading(source_id: UUID) -> None:
 def sweep() -> None:
     """Every minute: enqueue the sources that are due, of each account one after the other."""
     now = timezone.now()
-    rows = CalendarSource.unscoped.rows().due(now).free(now).exclude(url="").order_by("next_read_at", "pk")
+    rows = CalendarSource.unscoped.rows().due(now).free(now).order_by("next_read_at", "pk")
     by_owner: dict[UUID, list[UUID]] = {}
     for key, owner in rows.values_list("pk", "owner_id")[: _MAX_OF_SCAN * 10]:
         by_owner.setdefault(owner, []).append(key)

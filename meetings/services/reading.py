@@ -54,7 +54,7 @@ class _LeaseLostError(Exception):
 def read_source(source_id: UUID, *, now: dt.datetime) -> bool:
     """Read a source that is due; returns whether it was. May run twice, or be killed: the lease ends by itself."""
     rows: SourceQuerySet = CalendarSource.unscoped.rows().filter(pk=source_id)
-    claim = rows.filter(next_read_at__lte=now).exclude(url="").acquire(LEASE, clock=now)
+    claim = rows.filter(next_read_at__lte=now).acquire(LEASE, clock=now)
     if claim is None:
         return False
     ours = rows.held_by(claim)
@@ -192,7 +192,10 @@ def _update_proposals(
     ours: SourceQuerySet,
     now: dt.datetime,
 ) -> int | None:
-    """Make the source's open proposals those that nobody has answered; the revision of the write, None if all are."""
+    """Make the source's open proposals those that nobody has answered.
+
+    Returns the revision of the write; None if there was none, or another one since the people were read.
+    """
     uids = {proposal.series_key for proposal in proposals}
     present = {row.key for row in found if row.series_key in uids}
     wanted = _unanswered(owner, proposals, present)
@@ -215,7 +218,8 @@ def _update_proposals(
                 _store(owner, source, rows.get(key), proposal, people)
         if gone := [row.pk for key, row in rows.items() if key not in wanted]:
             MeetingProposal.objects.owned_by(owner).filter(pk__in=gone).delete()
-        return write.revision
+        # Where another write came between, what it changed is looked at by the next reading.
+        return write.revision if write.revision == owner.revision + 1 else None
 
 
 def _ids(proposals: dict[str, Proposal]) -> set[UUID]:

@@ -137,7 +137,7 @@ def update_source(*, owner: User, source_id: UUID, data: JsonMapping, now: dt.da
             MeetingProposal.objects.owned_by(owner).filter(source=row).update()  # their answers name it
         row.revision = write.revision
         row.save()
-        return row, is_elsewhere or is_more
+        return row, bool(row.url) and (is_elsewhere or is_more)
 
 
 def _server(url: str) -> tuple[object, ...]:

@@ -320,7 +320,13 @@ def test_export_and_import(api: Client, source: dict[str, Any], calendar: Calend
     [arrived] = other.ok("get", "/api/calendar-sources")["calendarSources"]
     assert (arrived["name"], arrived["url"], arrived["nextReadAt"]) == ("Work", None, None)
     assert other.call("post", f"/api/calendar-sources/{arrived['id']}/read").status_code == 400
-    other.ok("put", f"/api/calendar-sources/{arrived['id']}", {"url": calendar.url})
+    named = other.ok("put", f"/api/calendar-sources/{arrived['id']}", {"username": "ada", "daysBack": 3})[
+        "calendarSource"
+    ]
+    assert (named["nextReadAt"], named["daysBack"]) == (None, 3)
+    assert other.ok("put", f"/api/calendar-sources/{arrived['id']}", {"url": calendar.url})["calendarSource"][
+        "nextReadAt"
+    ]
     read(arrived)
     assert proposals(other) == []
     assert other.ok("get", "/api/user/export")["meetingAnswers"][0]["key"] == document["meetingAnswers"][0]["key"]

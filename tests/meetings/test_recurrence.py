@@ -219,3 +219,22 @@ def test_the_order_of_the_lines_of_weekday_rules_counts_nothing(reverse: bool) -
     text = ";".join(order(["FREQ=MONTHLY", "BYDAY=-1FR", "INTERVAL=2"]))
     found = expanded(text, dt.datetime(2026, 1, 30, 8), dt.datetime(2026, 1, 1), dt.datetime(2026, 8, 1))
     assert [at.strftime("%m-%d") for at in found] == ["01-30", "03-27", "05-29", "07-31"]
+
+
+@given(order=st.permutations(range(6)))
+def test_the_order_of_the_components_changes_nothing(order: list[int]) -> None:
+    parts = [
+        event("s", ";TZID=Europe/Berlin:20260105T100000", "RRULE:FREQ=WEEKLY;COUNT=6", summary="Series"),
+        event("s", ";TZID=Europe/Berlin:20260113T100000", "RECURRENCE-ID:20260112T090000Z", summary="Moved"),
+        event("s", ";TZID=Europe/Berlin:20260119T100000", "RECURRENCE-ID:20260119T090000Z", "STATUS:CANCELLED"),
+        event("t", "20260110T100000Z", "SEQUENCE:1", summary="Old"),
+        event("t", "20260111T100000Z", "SEQUENCE:2", summary="New"),
+        event("t", "20260112T100000Z", "SEQUENCE:2", summary="As new"),
+    ]
+
+    def found(events: list[str]) -> list[tuple[dt.datetime, str, str]]:
+        span = dt.datetime(2026, 1, 1, tzinfo=dt.UTC), dt.datetime(2026, 4, 1, tzinfo=dt.UTC)
+        rows = occurrences(read_calendars([ics(*events)]).events, Zoning(floating=NEW_YORK, days=NEW_YORK), *span)
+        return sorted((row.starts_at, row.event.summary, row.key) for row in rows)
+
+    assert found([parts[number] for number in order]) == found(parts)

@@ -322,3 +322,24 @@ def test_a_strangers_source(api: Client, stranger: Client, calendar: CalendarSer
     ):
         assert stranger.call(method, f"{PATH}/{made['id']}{path}", body).status_code == 404
     assert stranger.ok("get", PATH)["calendarSources"] == []
+
+
+@pytest.mark.django_db
+def test_who_became_a_person_while_a_calendar_was_read_is_found_by_the_next_reading(
+    api: Client, ada: Any, calendar: CalendarServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calendar.serve(lunch(), event("b", recent(5), attendee("ben@example.org"), summary="Tea", end=recent(4)))
+    made = make_source(api, calendar.url)
+    propose = reading.propose  # type: ignore[attr-defined]  # imported there
+
+    def propose_and_add(*arguments: Any) -> Any:
+        found = propose(*arguments)
+        api.ok("post", "/api/people", {"name": "Ben", "emails": [{"email": "ben@example.org"}]}, status=201)
+        return found
+
+    monkeypatch.setattr(reading, "propose", propose_and_add)
+    read(made)
+    assert [row["title"] for row in proposals(api)] == ["Lunch"]
+    monkeypatch.setattr(reading, "propose", propose)
+    read(made)
+    assert [row["title"] for row in proposals(api)] == ["Lunch", "Tea"]
