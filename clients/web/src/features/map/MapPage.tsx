@@ -65,6 +65,9 @@ export default function MapPage() {
             <button class="icon" aria-label={t("Show all of it")} title={t("Show all of it")} onClick={() => control.current?.show(places.points)}>
               <Icon name="whole" />
             </button>
+            <button class="icon bleed-list" aria-label={t("Show the list")} title={t("Show the list")} onClick={() => document.querySelector(".bleed-side")?.scrollIntoView()}>
+                  <Icon name="menu" />
+            </button>
           </div>
         </div>
         <aside class="bleed-side pane" aria-label={t("By town")}>

@@ -10,13 +10,14 @@ import { Check, Field, SelectField } from "../../ui/Field.tsx";
 import { nearestHue } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
+import { isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
 import { PersonGone } from "../person/PersonGone.tsx";
 import { buildGraph, type Graph, labelOf, type Node, otherEnd, surroundingsOf, typePairs, USER, wayBetween } from "./graph.ts";
 import { Chosen, Face, Peek, type Way } from "./Inspector.tsx";
 import { arrange, knownPositions, shapeOf } from "./layout.ts";
-import { NetworkPicture } from "./picture.ts";
+import { NetworkPicture, READABLE_SCALE } from "./picture.ts";
 import { type NewTie, TieDialog } from "./TieDialog.tsx";
 import "../../styles/bleed.css";
 import "./network.css";
@@ -296,6 +297,8 @@ function Picture({ graph, control, selected, onSelect, onTie }: PictureProps) {
       arranged.current = shape;
       setArranging(false);
       if (isFromAddress && wanted.current) control.current?.centreOn(wanted.current);
+      // On a phone it opens at the user, so that names can be read.
+      else if (isPhone.peek() && graph.nodes[0]?.isUser) control.current?.centreOn(graph.nodes[0], READABLE_SCALE);
     });
   }, [graph]);
   const pan = { ArrowLeft: [PAN_PIXELS, 0], ArrowRight: [-PAN_PIXELS, 0], ArrowUp: [0, PAN_PIXELS], ArrowDown: [0, -PAN_PIXELS] } as Record<string, [number, number]>;
@@ -329,6 +332,9 @@ function Picture({ graph, control, selected, onSelect, onTie }: PictureProps) {
         </button>
         <button class="icon" aria-label={t("Show all of it")} title={t("Show all of it")} onClick={() => control.current?.showAll()}>
           <Icon name="whole" />
+        </button>
+        <button class="icon bleed-list" aria-label={t("Show the list")} title={t("Show the list")} onClick={() => document.querySelector(".bleed-side")?.scrollIntoView()}>
+          <Icon name="menu" />
         </button>
       </div>
       {isArranging && <p class="bleed-state small soft">{t("Arranging …")}</p>}

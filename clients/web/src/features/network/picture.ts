@@ -21,6 +21,7 @@ const TAP_PIXELS = 6;
 const MIN_RADIUS = 1.5; // pixels
 const SQUARE_RADIUS = 2.5; // below it a node is drawn as a square, which looks the same and takes a tenth of the time
 const CLOSE_SCALE = 1.4; // at which somebody who was searched for is shown
+export const READABLE_SCALE = 0.8; // at which names stand beside each other
 
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -139,11 +140,11 @@ export class NetworkPicture {
     return Uint32Array.from(ties.flatMap(({ from, to }) => [this.#index.get(from)!, this.#index.get(to)!]));
   }
 
-  centreOn(node: Node): void {
+  centreOn(node: Node, least = CLOSE_SCALE): void {
     const index = this.#index.get(node);
     if (index === undefined) return;
     const { width, height } = this.#size();
-    const scale = Math.max(this.#view.scale, CLOSE_SCALE);
+    const scale = Math.max(this.#view.scale, least);
     this.#moveTo({ scale, x: width / 2 - this.#positions[2 * index]! * scale, y: height / 2 - this.#positions[2 * index + 1]! * scale });
   }
 
