@@ -10,16 +10,27 @@ _NAMES_FILE = Path(__file__).with_name("country_names.txt")
 _MORE_NAMES = {
     "america": "US",
     "czech republic": "CZ",
+    "england": "GB",
     "great britain": "GB",
     "holland": "NL",
+    "hong kong": "HK",
+    "hongkong": "HK",
+    "macao": "MO",
+    "macau": "MO",
+    "northern ireland": "GB",
     "republic of ireland": "IE",
     "russian federation": "RU",
+    "scotland": "GB",
     "turkey": "TR",
     "u.k.": "GB",
     "u.s.": "US",
     "u.s.a.": "US",
     "uk": "GB",
     "united states of america": "US",
+    "wales": "GB",
+    "香港": "HK",
+    "澳門": "MO",
+    "澳门": "MO",
 }
 
 

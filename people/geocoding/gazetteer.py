@@ -79,8 +79,8 @@ def find_towns(queries: Iterable[TownQuery]) -> dict[TownQuery, Town]:
 
     Where the country is missing, the most frequent country of the queries (each counts as often as it is given)
     decides, or the town alone. Of several towns of a name the one of 15,000 people or more is meant. Several such are
-    told apart by the region, then by which of them has it as its first name; else there is none. Nor is one of several
-    small ones.
+    told apart by the region, then by which of them has it as its first name, unless that of a larger one begins so;
+    else there is none. Nor is one of several small ones.
     """
     queries = list(queries)
     wanted = {query: place_key(query.locality) for query in queries if query.locality}
@@ -116,11 +116,15 @@ def _choose(candidates: list[Town], key: str, region: str, regions: Mapping[tupl
             town for town in candidates if region in (place_key(town.region), regions.get((town.country, town.region)))
         ]
         candidates = told or candidates
-    large = [town for town in candidates if town.people >= LARGE_TOWN]
-    for group in (large or candidates, [town for town in large or candidates if place_key(town.name) == key]):
-        if len(group) == 1:
-            return group[0]
-    return None
+    group = [town for town in candidates if town.people >= LARGE_TOWN] or candidates
+    if len(group) == 1:
+        return group[0]
+    named = [town for town in group if place_key(town.name) == key]
+    if len(named) != 1:
+        return None
+    # Whoever writes Halle often means the larger Halle (Saale).
+    larger = (town for town in group if town.people > named[0].people)
+    return None if any(place_key(town.name).startswith(f"{key} ") for town in larger) else named[0]
 
 
 def nearest_towns(places: Iterable[tuple[float, float]]) -> dict[tuple[float, float], Town]:

@@ -41,7 +41,16 @@ from tests.client import Client
         ("Tromsø", "", "Norge", ("NO", "Europe/Oslo")),
         ("Springfield", "IL", "USA", ("US", "America/Chicago")),
         ("Springfield", "Massachusetts", "United States", ("US", "America/New_York")),
+        # Countries by names that the CLDR does not have.
+        ("Edinburgh", "", "Scotland", ("GB", "Europe/London")),
+        ("Cambridge", "", "England", ("GB", "Europe/London")),
+        ("Cardiff", "", "Wales", ("GB", "Europe/London")),
+        ("Belfast", "", "Northern Ireland", ("GB", "Europe/London")),
+        ("Hong Kong", "", "Hong Kong", ("HK", "Asia/Hong_Kong")),
+        ("Macau", "", "Macau", ("MO", "Asia/Macau")),
+        ("Halle (Saale)", "", "DE", ("DE", "Europe/Berlin")),
         # Several of 15,000 people or more.
+        ("Halle", "", "DE", None),
         ("Springfield", "", "USA", None),
         ("Springfield", "Bavaria", "USA", None),
         ("Paris", "", "", None),
