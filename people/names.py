@@ -61,7 +61,8 @@ def display_name(
         return _join_western((called, None, spelled_surname, None), written=(nickname or name, surname))
     quoted = nickname and f'"{nickname}"'
     if order == EASTERN:
-        return _join_eastern((spelled_surname, second_last_name, spelled_name, middle_name, quoted))
+        whole = _join_eastern((spelled_surname, second_last_name, spelled_name, middle_name))
+        return f"{whole} {quoted}" if quoted else whole
     names = (spelled_name, middle_name, spelled_surname, second_last_name)
     written = (name, middle_name, surname, second_last_name)
     return _join_western(names, prefix, quoted, suffix, written=written)
@@ -90,7 +91,7 @@ def format_name(owner: User, parts: Sequence[str | None]) -> str:
 
 def _join_eastern(parts: Iterable[str | None]) -> str:
     given = [part for part in parts if part]
-    has_no_spaces = all(is_cjk(part.strip('"')) for part in given)
+    has_no_spaces = all(is_cjk(part) for part in given)
     return ("" if has_no_spaces else " ").join(given)
 
 

@@ -21,6 +21,9 @@ HANAKO = NameParts("花子", "山田")
         (NameParts("Ada"), EASTERN, FULL, "Ada"),
         (HANAKO, EASTERN, FULL, "山田花子"),
         (HANAKO, WESTERN, FULL, "山田花子"),
+        # A nickname stands behind with a blank, and does not decide whether the name has one.
+        (HANAKO._replace(nickname="Hana"), EASTERN, FULL, '山田花子 "Hana"'),
+        (HANAKO._replace(nickname="はな"), EASTERN, FULL, '山田花子 "はな"'),
         (HANAKO._replace(nickname="Hana", prefix="Dr.", suffix="様"), WESTERN, FULL, 'Dr. 山田花子 "Hana" 様'),
         (HANAKO._replace(nickname="Hana"), WESTERN, NICKNAME_PREFERRED, "Hana 山田"),
         (HANAKO._replace(nickname="はな"), WESTERN, NICKNAME_PREFERRED, "山田はな"),

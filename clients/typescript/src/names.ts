@@ -40,7 +40,7 @@ export function displayName(person: NamedRecord, { nameOrder, nameDisplayFormat 
   }
   const quoted = person.nickname ? `"${person.nickname}"` : null;
   const { prefix, name, middleName, surname, secondLastName, suffix } = person;
-  if (nameOrder === "EASTERN") return joinEastern([surname, secondLastName, name, middleName, quoted]);
+  if (nameOrder === "EASTERN") return join([joinEastern([surname, secondLastName, name, middleName]), quoted]);
   if (isSurnameFirst([name, middleName, surname, secondLastName])) {
     return join([prefix, join([surname, secondLastName, name, middleName], ""), quoted, suffix]);
   }
@@ -60,6 +60,6 @@ function join(parts: Parts, space = " "): string {
 }
 
 function joinEastern(parts: Parts): string {
-  const hasNoSpaces = parts.every((part) => !part || CJK_TEXT.test(part.replace(/^"+|"+$/g, "")));
+  const hasNoSpaces = parts.every((part) => !part || CJK_TEXT.test(part));
   return join(parts, hasNoSpaces ? "" : " ");
 }
