@@ -56,6 +56,10 @@ PATHS = {
     "trash": "/trash",
     "unsent": "/unsent",
     "account": "/account",
+    "settings": "/settings",
+    "preferences": "/account/preferences",
+    "security": "/account/security",
+    "data": "/account/data",
     "more": "/more",
 }
 

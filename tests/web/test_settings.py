@@ -1,7 +1,7 @@
 """Settings are one place: a list with a search, whose lines say how things stand."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from accounts.models import User
 from tests.web.conftest import Web
@@ -56,3 +56,22 @@ def test_the_list_stands_beside_its_pages_on_a_desk(web: Web) -> None:
     settings.get_by_role("link", name="Reminders").click()
     expect(page.get_by_role("heading", name="Reminders", level=1)).to_be_visible()
     expect(settings.locator("[aria-current=page]")).to_contain_text("Reminders")
+
+
+def test_the_deletion_of_the_account_says_that_it_is_under_way(web: Web) -> None:
+    web.chromium.complaints.expected += ["status of 400", "ERR_FAILED"]
+    page = web.open("/account/data")
+    web.synced(page)
+    held: list[Route] = []
+    page.route("**/api/user/delete", lambda route: held.append(route))  # noqa: PLW0108 - wants a function
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_label("Type DELETE").fill("DELETE")
+    delete = page.get_by_role("button", name="Delete the account")
+    delete.click()
+    expect(page.get_by_text("Everything is being deleted.")).to_be_visible()
+    expect(delete).to_be_disabled()
+    held.pop().fulfill(status=400, json={"error": "No.", "details": [{"field": "password", "message": "Wrong."}]})
+    expect(page.get_by_text("Wrong.")).to_be_visible()
+    delete.click()
+    expect(page.get_by_text("Wrong.")).to_have_count(0)
+    held.pop().abort()

@@ -7,13 +7,13 @@ import { timeInWords } from "../../i18n/days.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { bodiesOf, useAttempt, useRemote } from "../../store/remote.ts";
 import { confirm } from "../../ui/confirm.tsx";
-import { Check } from "../../ui/Field.tsx";
 import { hasDraft } from "../../ui/form.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { describeField, describeValue } from "../sync/describe.ts";
+import { SwitchLine } from "../settings/rows.tsx";
 import { ConnectionForm, connectionKey } from "./ConnectionForm.tsx";
 import { countsInWords, triggerInWords } from "./words.ts";
 
@@ -89,36 +89,43 @@ function Sync({ link, onDone, attempt }: { link: Schemas["ConnectionAnswer"]; on
     if (!(await confirm(t("Disconnect the server?"), t("People here and cards there stay. What waits to be imported is forgotten."), t("Disconnect"), true))) return;
     await attempt(() => connection.ask("DELETE", "/api/carddav/connection"));
   };
+  const set = (body: object) => attempt(() => connection.ask("PUT", "/api/carddav/connection", body));
   return (
-    <section class="card stack tight">
-      <h2>{t("Sync")}</h2>
-      <p>
-        <bdi>{link.addressBookName ?? link.serverUrl}</bdi> <span class="soft small">{link.username}</span>
-        <span class="soft small block">{link.lastSyncAt ? t("Last synced {when}", { when: timeInWords(link.lastSyncAt, timezone) }) : t("Never synced")}</span>
-      </p>
-      {link.lastError && !problem && <p class="banner warning">{link.lastError}</p>}
-      <Check label={t("Sync by itself")} isChecked={link.syncEnabled} onChange={(syncEnabled) => void attempt(() => connection.ask("PUT", "/api/carddav/connection", { syncEnabled }))} />
-      <Check label={t("Send new people to the server")} isChecked={link.autoExportNew} onChange={(autoExportNew) => void attempt(() => connection.ask("PUT", "/api/carddav/connection", { autoExportNew }))} />
-      <Check label={t("Import new contacts of the server without asking")} isChecked={link.importMode === "auto"} onChange={(isAuto) => void attempt(() => connection.ask("PUT", "/api/carddav/connection", { importMode: isAuto ? "auto" : "manual" }))} />
-      <div class="row">
-        <button disabled={progress !== null} onClick={() => void run(true)}>{t("Show what would happen")}</button>
-        <button class="main" disabled={progress !== null} onClick={() => void run(false)}>{t("Sync now")}</button>
-        {!isChanging && <button disabled={progress !== null} onClick={() => setChanging(true)}>{t("Change the login")}</button>}
-        <button class="danger" disabled={progress !== null} onClick={() => void disconnect()}>{t("Disconnect")}</button>
+    <>
+      <section class="card stack tight">
+        <h2>{t("Sync")}</h2>
+        <p>
+          <bdi>{link.addressBookName ?? link.serverUrl}</bdi> <span class="soft small">{link.username}</span>
+          <span class="soft small block">{link.lastSyncAt ? t("Last synced {when}", { when: timeInWords(link.lastSyncAt, timezone) }) : t("Never synced")}</span>
+        </p>
+        {link.lastError && !problem && <p class="banner warning">{link.lastError}</p>}
+        <div class="row">
+          <button disabled={progress !== null} onClick={() => void run(true)}>{t("Show what would happen")}</button>
+          <button class="main" disabled={progress !== null} onClick={() => void run(false)}>{t("Sync now")}</button>
+          {!isChanging && <button disabled={progress !== null} onClick={() => setChanging(true)}>{t("Change the login")}</button>}
+          <button class="danger" disabled={progress !== null} onClick={() => void disconnect()}>{t("Disconnect")}</button>
+        </div>
+        {isChanging && <ConnectionForm link={link} onDone={onDone} onClose={() => setChanging(false)} />}
+        <div role="status" class="stack tight">
+          {progress && <p>{progress.message} {progress.total ? `${formatNumber(progress.current ?? 0)} / ${formatNumber(progress.total)}` : ""}</p>}
+          {outcome && (
+            <div class="stack tight">
+              <h3>{outcome.isPlan ? t("This would happen") : t("Synced")}</h3>
+              {outcome.texts.length === 0 ? <p>{t("Nothing is different.")}</p> : <ul>{outcome.texts.map((text) => <li key={text}>{text}</li>)}</ul>}
+              {outcome.messages.map((message) => <p key={message} class="small">{message}</p>)}
+            </div>
+          )}
+        </div>
+        <ProblemNote problem={problem} />
+      </section>
+      <div class="settings">
+        <div class="card flush">
+          <SwitchLine label={t("Sync by itself")} isOn={link.syncEnabled} onChange={(syncEnabled) => set({ syncEnabled })} />
+          <SwitchLine label={t("Send new people to the server")} isOn={link.autoExportNew} onChange={(autoExportNew) => set({ autoExportNew })} />
+          <SwitchLine label={t("Import new contacts of the server without asking")} isOn={link.importMode === "auto"} onChange={(isAuto) => set({ importMode: isAuto ? "auto" : "manual" })} />
+        </div>
       </div>
-      {isChanging && <ConnectionForm link={link} onDone={onDone} onClose={() => setChanging(false)} />}
-      <div role="status" class="stack tight">
-        {progress && <p>{progress.message} {progress.total ? `${formatNumber(progress.current ?? 0)} / ${formatNumber(progress.total)}` : ""}</p>}
-        {outcome && (
-          <div class="stack tight">
-            <h3>{outcome.isPlan ? t("This would happen") : t("Synced")}</h3>
-            {outcome.texts.length === 0 ? <p>{t("Nothing is different.")}</p> : <ul>{outcome.texts.map((text) => <li key={text}>{text}</li>)}</ul>}
-            {outcome.messages.map((message) => <p key={message} class="small">{message}</p>)}
-          </div>
-        )}
-      </div>
-      <ProblemNote problem={problem} />
-    </section>
+    </>
   );
 }
 
