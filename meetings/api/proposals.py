@@ -175,7 +175,7 @@ class ProposalViewSet(OwnedViewSet[MeetingProposal]):
         """What the calendars propose, newest first."""
         limit = read_integer(request.query_params, "limit", default=MAX_IDS, low=1, high=MAX_IDS)
         rows = MeetingProposal.objects.owned_by(self.owner).with_people()
-        if (cursor := request.query_params.get("cursor")) is not None:
+        if cursor := request.query_params.get("cursor"):
             at, key = _parse_cursor(cursor)
             rows = rows.filter(starts_at__lte=at).exclude(Q(starts_at=at) & Q(pk__gte=key))
         found = list(rows.order_by("-starts_at", "-pk").values_list("starts_at", "pk")[: limit + 1])

@@ -69,6 +69,7 @@ def test_pages_newest_first(api: Client, ada: Person, calendar: CalendarServer) 
     assert seen == sorted(seen, reverse=True)
     assert api.call("get", f"{PATH}?limit=101").status_code == 400
     assert api.call("get", f"{PATH}?cursor=x").status_code == 400
+    assert len(api.ok("get", f"{PATH}?limit=100&cursor=")["proposals"]) == 5
 
 
 @pytest.mark.django_db

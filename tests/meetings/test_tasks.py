@@ -114,3 +114,25 @@ def test_the_doctor_counts_what_fails(alice: User) -> None:
         add_source(alice, state="failing", last_error_code=code)
     [warning] = check_sources(None)
     assert (warning.id, warning.msg) == ("doctor.W056", "Calendars cannot be read: dns 2, auth 1.")
+
+
+@pytest.mark.django_db
+def test_a_source_is_enqueued_once_it_is_made_changed_or_asked_for(
+    api: Client, calendar: CalendarServer, enqueued: list[UUID], django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        made = make_source(api, calendar.url)
+    assert enqueued == [UUID(made["id"])]
+    tasks.read_calendar(made["id"])
+    path = f"/api/calendar-sources/{made['id']}"
+    assert api.ok("get", path)["calendarSource"]["state"] == "ok"
+    with django_capture_on_commit_callbacks(execute=True):
+        api.ok("put", path, {"name": "Other"})
+    assert len(enqueued) == 1
+    with django_capture_on_commit_callbacks(execute=True):
+        api.ok("put", path, {"url": f"{calendar.recorder.url}/other.ics"})
+    assert len(enqueued) == 2
+    tasks.read_calendar(made["id"])
+    with django_capture_on_commit_callbacks(execute=True):
+        assert api.call("post", f"{path}/read").status_code == 202
+    assert len(enqueued) == 3
