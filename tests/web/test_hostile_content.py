@@ -39,6 +39,9 @@ PATHS = [
     "/groups/%FF",
     "/people?q=%25&sort=%zz&order=%&only=x,,%E0&group=%,none&favouritesFirst=maybe&import=%",
     "/people?sort=__proto__&only=constructor&order=toString",
+    "/people?only=__proto__",
+    "/people?only=toString,hasOwnProperty,due&group=00000000-0000-4000-8000-000000000000&view=__proto__",
+    "/people?group=__proto__&sort=constructor&view=table",
     "/log?person=%&people=%,&kind=__proto__&date=nonsense&group=%",
     "/dates?month=99&year=NaN&view=%&kind=__proto__",
     "/dates/new?person=%&type=__proto__&date=31-31-31",
@@ -107,6 +110,41 @@ def test_no_address_makes_a_blank_page(web: Web, alice: User) -> None:
             blank.append(path)
         page.goto(f"{web.base}/app/people")
     assert blank == []
+
+
+def test_filter_of_no_known_name_keeps_everybody(web: Web, alice: User) -> None:
+    make_person(alice, name="Ada")
+    page = web.open("/people?only=toString,__proto__")
+    expect(page.get_by_role("link", name="Ada")).to_be_visible()
+    expect(page.get_by_role("button", name="All", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="Without the filter")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        [{"name": "<b>x</b>", "query": "only=__proto__&group=%&sort=constructor"}],
+        [{"name": "\u202ea" * 20, "query": "q=" + "%E0" * 60}, {"name": "https://x", "query": "//example.org/?a#b"}],
+    ],
+)
+def test_no_kept_list_makes_a_blank_page(web: Web, alice: User, lists: list[dict[str, str]]) -> None:
+    make_person(alice, name="Ada")
+    User.objects.filter(pk=alice.pk).update(saved_lists=lists)
+    page = web.open("/people")
+    for entry in lists:
+        page.get_by_role("link", name=entry["name"], exact=True).click()
+        is_shown(page)
+        assert page.url.startswith(web.base)
+
+
+def test_markup_is_a_name_like_any_other(web: Web, alice: User) -> None:
+    name = "<img src=x onerror=alert(1)> &amp; <b>Ada</b>"
+    ada = make_person(alice, name=name, urls=[{"label": "web", "value": "https://example.org/"}])
+    for path in ("/people", f"/people/{ada.pk}", "/", "/network", "/map", "/dates", f"/log?person={ada.pk}"):
+        page = web.open(path)
+        is_shown(page)
+        assert page.locator("main img[src=x], aside img[src=x]").count() == 0
+    expect(page.get_by_text(name)).to_be_visible()
 
 
 def test_page_that_fails_says_what_is_wrong_and_the_others_go_on(web: Web, alice: User) -> None:

@@ -29,7 +29,7 @@ export function readFilter(query: URLSearchParams): Filter {
   const sort = query.get("sort") ?? "name";
   return {
     groups: readList(query.get("group")),
-    only: readList(query.get("only")),
+    only: readList(query.get("only")).filter((name) => Object.hasOwn(ONLY, name)),
     sort: SORTS.includes(sort) ? (sort as Sort) : "name",
     isReversed: query.get("order") === "desc",
     favouritesFirst: query.get("favouritesFirst") !== "false",
