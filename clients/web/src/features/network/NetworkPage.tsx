@@ -81,7 +81,7 @@ function Network({ centre }: { centre: string | null }) {
       {...(centre ? { back: `/people/${centre}` } : {})}
       actions={
         <>
-          <span class="soft small" role="status">
+          <span class="soft small network-count" role="status">
             {graph && `${tn("{count} person", "{count} people", found.filter(({ isUser }) => !isUser).length)} · ${tn("{count} tie", "{count} ties", graph.ties.length)}`}
           </span>
           <button class="button" aria-expanded={hasFilter} onClick={() => setFilter(!hasFilter)}>
