@@ -49,7 +49,7 @@ export default function MapPage() {
     setChosen({ name: town?.name ?? points[0]!.label, zone: town?.zone ?? null, points, people: [...new Set(points.map(({ person }) => person))] });
   };
   return (
-    <Page title={t("Map")} width="bleed" actions={<span class="soft small" role="status">{`${tn("{count} person", "{count} people", count)} · ${tn("{count} town", "{count} towns", inTowns.length)}`}</span>}>
+    <Page title={t("Map")} width="bleed" actions={<span class="soft small" role="status">{[tn("{count} person", "{count} people", count), (isAnswered || inTowns.length > 0) && tn("{count} town", "{count} towns", inTowns.length)].filter(Boolean).join(" · ")}</span>}>
       <Groups />
       <div class="bleed-body">
         <div class="bleed-picture">

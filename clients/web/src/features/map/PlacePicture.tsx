@@ -171,7 +171,8 @@ function iconOf(inside: Point[], act: () => void): L.DivIcon {
   const html = document.createElement("div");
   html.append(button);
   if (count > 1) html.append(textOf("map-count", formatNumber(count)));
-  if (where) html.append(textOf("map-name", where));
+  const name = townOf(inside) ?? (count > 1 ? null : first!.person.name);
+  if (name) html.append(textOf("map-name", name));
   return L.divIcon({ html, className: "map-marker", iconSize: [FACE_PIXELS, FACE_PIXELS] });
 }
 
