@@ -40,6 +40,7 @@ from meetings.services import sources as service
 from meetings.tasks import enqueue_reading
 
 _NOT_HREFS = define_text("not_hrefs", "This must be a list of hrefs.")
+_HREF = StrictCharField(max_length=MAX_URL_LENGTH)
 
 
 class CalendarOfSourceSerializer(serializers.Serializer[Any]):
@@ -106,10 +107,13 @@ class SourceSerializer(serializers.ModelSerializer[CalendarSource]):
         "type": "array",
         "items": {
             "oneOf": [
-                {"type": "string"},
+                {"type": "string", "minLength": 1, "maxLength": MAX_URL_LENGTH},
                 {
                     "type": "object",
-                    "properties": {"href": {"type": "string"}, "chosen": {"type": "boolean"}},
+                    "properties": {
+                        "href": {"type": "string", "minLength": 1, "maxLength": MAX_URL_LENGTH},
+                        "chosen": {"type": "boolean"},
+                    },
                     "required": ["href"],
                 },
             ]
@@ -129,9 +133,9 @@ class HrefsField(serializers.Field[list[str], Any, list[str], Any]):
         for entry in data:
             is_chosen = not isinstance(entry, dict) or entry.get("chosen") is not False
             href = entry.get("href") if isinstance(entry, dict) else entry
-            if not isinstance(href, str) or not 0 < len(href) <= MAX_URL_LENGTH or "\0" in href:
+            if not isinstance(href, str):
                 raise InvalidError(_NOT_HREFS)
-            hrefs += [href] if is_chosen else []
+            hrefs += [_HREF.run_validation(href)] if is_chosen else []
         return list(dict.fromkeys(hrefs))
 
     def to_representation(self, value: list[str]) -> list[str]:
