@@ -121,6 +121,23 @@ def test_tab_that_is_open_hides_the_copy_when_its_user_comes_back(web: Web, alic
     expect(page.get_by_text("Ada").first).to_be_visible()
 
 
+def test_box_and_line_go_with_the_session(web: Web, alice: User, ben: User) -> None:
+    context = web.context()
+    page = filled(web, context)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("Ada")
+    expect(page.get_by_role("option").first).to_contain_text("Ada")
+    page.keyboard.press("+")
+    expect(page.locator("textarea")).to_have_value(re.compile("Ada"))
+    sign_out_on_the_page(web, context)
+    come_back(page)
+    expect(page.get_by_role("heading", name="Your session has ended")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    fill_sign_in(page, ben)
+    expect(page.get_by_role("link", name="Ben Settings")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
 def come_back(page: Page) -> None:
     """The event that a browser sends to a tab that becomes visible again."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")

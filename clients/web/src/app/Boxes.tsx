@@ -1,7 +1,7 @@
 // The box "Search or do" and the line that adds, loaded when the browser has nothing else to do, at the latest when one is opened.
 import { useEffect } from "preact/hooks";
 import { lazy } from "../ui/lazy.tsx";
-import { isAddOpen, isBoxOpen, openBox } from "./box.ts";
+import { closeBoxes, isAddOpen, isBoxOpen, openBox } from "./box.ts";
 import { rememberVisit } from "./recent.ts";
 import { place } from "./router.ts";
 import { useAccount } from "./session.ts";
@@ -13,6 +13,7 @@ const Loaded = lazy(load);
 export function Boxes() {
   const { id } = useAccount();
   const { path } = place.value;
+  useEffect(() => closeBoxes, [id]);
   useEffect(() => rememberVisit(id, path), [id, path]);
   useEffect(() => {
     const timer = setTimeout(() => void load().catch(() => undefined), PRELOAD_MILLISECONDS);

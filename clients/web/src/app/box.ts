@@ -25,6 +25,12 @@ export function openAdd(text = "", personIds: readonly string[] = [], isLog = fa
   isAddOpen.value = true;
 }
 
+// With the session: what was typed is of nobody else.
+export function closeBoxes(): void {
+  isBoxOpen.value = isAddOpen.value = false;
+  lineStart.value = { text: "", personIds: [], isLog: false };
+}
+
 // The id of the person whose page this is.
 export function personOnScreen(path: string): string | null {
   const id = /^\/people\/([^/]+)/.exec(path)?.[1];
