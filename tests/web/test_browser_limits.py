@@ -18,6 +18,11 @@ IDBFactory.prototype.open = () => { throw new DOMException("refused", "SecurityE
 """
 
 
+def test_a_client_that_has_started_does_not_say_that_it_has_not(web: Web) -> None:
+    page = web.open("/people")
+    expect(page.get_by_text("The client has not started.")).to_have_count(0)
+
+
 def test_without_storage_the_client_works_and_says_what_is_missing(web: Web, alice: User) -> None:
     make_person(alice, name="Ada")
     context = web.context()

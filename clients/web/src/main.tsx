@@ -12,7 +12,9 @@ import "./styles/shell.css";
 startTheme();
 startRouter();
 startKeyboard();
-render(<Shell />, document.getElementById("app")!);
+const root = document.getElementById("app")!;
+root.replaceChildren(); // what index.html says to whom the client does not start; Preact would leave it
+render(<Shell />, root);
 await startSession();
 void startServiceWorker();
 
