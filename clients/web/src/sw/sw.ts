@@ -109,10 +109,17 @@ async function act(link: string): Promise<void> {
   await sync?.register(ACTIONS).catch(() => undefined);
 }
 
+// A browser says that it is online before a request gets through.
+const PAUSES_MILLISECONDS = [0, 1_000, 4_000, 15_000];
+
 async function sendKeptActions(): Promise<void> {
   if (!(await caches.has(ACTIONS))) return;
   const kept = await caches.open(ACTIONS);
-  for (const { url } of await kept.keys()) if (await post(url)) await kept.delete(url);
+  for (const pause of PAUSES_MILLISECONDS) {
+    await new Promise((done) => setTimeout(done, pause));
+    for (const { url } of await kept.keys()) if (await post(url)) await kept.delete(url);
+    if ((await kept.keys()).length === 0) return;
+  }
 }
 
 // Whether the service has heard it. What it says of it changes nothing: a link that is too old stays so.
