@@ -34,7 +34,7 @@ function serviceWorker(): Plugin {
 const CHUNKS: [chunk: string, modules: RegExp][] = [
   ["sign-in", /features\/account\/(SignIn|Register|Forgotten|Password)|app\/Sign/],
   ["map", /features\/map\/|\/(leaflet|supercluster|kdbush|topojson-client|world-atlas)\//],
-  ["network", /features\/network\/|\/d3-[a-z]+\//],
+  ["network", /features\/network\//],
   ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],
   ["box", /features\/(search|add)\//],
 ];
