@@ -18,7 +18,7 @@ def home_page(request: HttpRequest) -> HttpResponse:
     """The home page, open to everybody. Its status is that of GET /api/health: 503 if a part is not fit.
 
     Who is signed in is led to the client, which works offline as well, unless a part is not fit. What is not fit is
-    said to operators alone, on their page of the state.
+    said to operators alone, on their page of the state; the ways in stay while the database can be read.
     """
     health, checks = check_health(timezone.now())
     # Without a database in order, the page still has to be shown.
@@ -31,6 +31,7 @@ def home_page(request: HttpRequest) -> HttpResponse:
     with translation.override(language):
         context = {
             "is_fit": is_fit,
+            "is_readable": is_readable,
             "may_register": is_readable and registration_is_open(),
             "note": _note_on_registration() if is_readable else "",
         }

@@ -9,9 +9,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from icalendar.parser import Contentline
-from icalendar.prop import vDuration
-
 from contacts_project.kernel.charsets import decode_value
 from meetings.calendars.recurrence import Rule, RuleError, parse_rule
 from meetings.calendars.zones import Zones, named_zone
@@ -256,6 +253,8 @@ def _take_apart(line: str) -> tuple[str, dict[str, str], str]:
         name, *parts = head.split(";")
         return name.upper(), {key.upper(): part for key, _, part in (pair.partition("=") for pair in parts)}, value
     try:
+        from icalendar.parser import Contentline  # noqa: PLC0415 - for processes that read a calendar alone
+
         name, parameters, value = Contentline(line).parts()  # type: ignore[no-untyped-call]
     except ValueError:
         if line[:8].upper() != "ATTENDEE":
@@ -318,6 +317,8 @@ def _read_duration(values: dict[str, tuple[dict[str, str], str]], start: Moment,
         else:
             duration = end.wall - start.wall
     elif "DURATION" in values:
+        from icalendar.prop import vDuration  # noqa: PLC0415 - as above
+
         read = vDuration.from_ical(values["DURATION"][1])  # type: ignore[no-untyped-call]
         if not isinstance(read, dt.timedelta):
             raise _BrokenError

@@ -8,7 +8,6 @@ from io import StringIO
 from zoneinfo import ZoneInfo
 
 from dateutil import tz
-from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
 _MAX_DEFINITION_LINES = 200
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)\s*(?:([+-])(\d{1,2}):?(\d{2})?)?\)?", re.IGNORECASE)
@@ -24,6 +23,8 @@ def named_zone(name: str) -> dt.tzinfo | None:
         return dt.UTC
     # "/freeassociation.sourceforge.net/Europe/Berlin" and "/mozilla.org/20070129_1/Europe/Berlin" end in the name.
     parts = [part for part in text.split("/") if part]
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON  # noqa: PLC0415 - see the parser
+
     candidates = [WINDOWS_TO_OLSON.get(text, text), *("/".join(parts[-count:]) for count in (3, 2, 1))]
     return next((zone for zone in map(_iana_zone, candidates) if zone is not None), None)
 

@@ -192,6 +192,10 @@ NON_ATOMIC_ROUTES = {
     "POST /api/carddav/conflicts/{conflict}/resolve",
     "DELETE /api/people/{person}/photo",
     "DELETE /api/user/photo",
+    "POST /api/calendar-sources",
+    "PUT /api/calendar-sources/{calendar_source}",
+    "POST /api/calendar-sources/test",
+    "POST /api/calendar-sources/{calendar_source}/read",
 }
 
 

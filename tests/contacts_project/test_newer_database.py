@@ -64,7 +64,8 @@ def test_health_doctor_and_home_page_say_it(newer_database: None) -> None:
     body = Client().ok("GET", "/api/health", status=503)
     assert (body["status"], body["checks"]["migrations"]) == ("unfit", "newer")
     page = Client().get("/", HTTP_ACCEPT_LANGUAGE="de").content.decode()
-    assert "von einer neueren Version als dieses Programm" in page
+    assert "Konto anlegen" not in page
+    assert 'role="alert"' in page
     output = StringIO()
     with pytest.raises(CommandError):
         call_command("doctor", stdout=output)

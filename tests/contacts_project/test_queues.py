@@ -49,6 +49,7 @@ def test_kinds_of_work_have_separate_queues() -> None:
     assert {name for name, queue in queues.items() if queue == "scan"} == {
         "notifications.tasks.due_scan",
         "carddav.tasks.sweep",
+        "meetings.tasks.sweep",
     }
     assert queues["people.tasks.geocode"] == queues["notifications.tasks.purge_deliveries"] == "chores"
 

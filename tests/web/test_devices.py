@@ -41,6 +41,7 @@ def test_installed_client_opens_and_edits_without_a_network(web: Web, alice: Use
     page.get_by_role("textbox", name="Notes").fill("in a tunnel")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("1 change is saved here and not sent yet.")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Notes")).to_have_count(0)
     page.reload()
     expect(page.get_by_role("region", name="Notes")).to_contain_text("in a tunnel")
     context.set_offline(False)
