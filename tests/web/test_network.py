@@ -343,7 +343,7 @@ def test_long_names_are_cut(web: Web, alice: User, elsewhere: Client) -> None:
 
 def test_without_motion_only_the_end_is_drawn(web: Web, alice: User) -> None:
     with account_write(alice):
-        add_many_people(alice, 1500)
+        add_many_people(alice, 600)
     still = open_network(web)
     moving = open_network(web, reduced_motion="no-preference")
     for page in (still, moving):  # all of it at once, as the first sync brings them in parts
