@@ -315,6 +315,7 @@ def test_the_export_of_an_account_has_its_own_page(web: Web) -> None:
 
 def test_how_far_it_is_may_be_left_and_today_tells_the_end(web: Web) -> None:
     context = web.context()
+    web.chromium.complaints.expected.append("status of 404")  # asked for before the file has arrived
     held: list[Route] = []
     watch_with(context, held)
     page = web.open("/import", context)

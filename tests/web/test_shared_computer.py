@@ -350,6 +350,27 @@ def test_a_changed_password_keeps_the_copy_of_its_own_browser(web: Web, alice: U
     assert stores(page) == [f"contacts of {alice.pk}"]
 
 
+def test_request_with_the_former_session_during_a_new_password_removes_nothing(web: Web, alice: User) -> None:
+    """The former session has ended, and the cookie of the new one is not here yet: the first answer is not the last."""
+    context = web.context()
+    page = filled(web, context)
+    refused: list[str] = []
+
+    def refuse_once(route: Route) -> None:
+        if refused:
+            return route.continue_()
+        refused.append(route.request.url)
+        return route.fulfill(status=401, json={"error": "Signed out.", "code": "session_revoked"})
+
+    web.chromium.complaints.expected.append("status of 401")
+    context.route("**/api/auth/session", refuse_once)
+    with page.expect_response(lambda response: response.url.endswith("/api/auth/session") and response.ok):
+        come_back(page)
+    assert refused
+    expect(page.get_by_text("Ada").first).to_be_visible()
+    assert stores(page) == [f"contacts of {alice.pk}"]
+
+
 def test_without_a_network_the_copy_is_shown(web: Web, alice: User) -> None:
     context = web.context(service_workers="allow")
     page = filled(web, context)

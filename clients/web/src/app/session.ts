@@ -13,6 +13,7 @@ const REMEMBERED = "contacts account"; // the account that this browser was last
 const FILLED = "contacts filled"; // the account whose copy was complete in this browser
 const SIGNING_OUT = "contacts signing out"; // the account whose session could not be ended yet
 const PATIENCE_MILLISECONDS = 4_000; // then the copy, or the sign-in, is shown, and compared once the answer is there
+const SECOND_LOOK_MILLISECONDS = 1_500;
 const SIGN_OUT_MILLISECONDS = 10_000;
 
 export type SessionState = "starting" | "out" | "in" | "ended"; // ended: the copy is here, the service wants a sign-in
@@ -97,10 +98,19 @@ let comparing: Promise<void> | undefined;
 // Compares the session's account with that of the open copy, once for all who ask meanwhile.
 export function compare(): Promise<void> {
   if (state.value !== "in" && state.value !== "ended") return Promise.resolve();
-  comparing ??= ask()
+  comparing ??= askTwice()
     .then((answer) => (answer && (state.value === "in" || state.value === "ended") ? judge(answer) : undefined))
     .finally(() => (comparing = undefined));
   return comparing;
+}
+
+// A new password gives this browser a new session, whose cookie comes a moment after the former one has ended: before the copy
+// is removed for that, it is asked again.
+async function askTwice(): Promise<Answer | null> {
+  const answer = await ask();
+  if (!answer || "id" in answer || answer.reason !== "session_revoked") return answer;
+  await new Promise((done) => setTimeout(done, SECOND_LOOK_MILLISECONDS));
+  return (await ask()) ?? answer;
 }
 
 async function judge(answer: Answer): Promise<void> {
