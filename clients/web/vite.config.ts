@@ -32,12 +32,13 @@ function serviceWorker(): Plugin {
 
 // The pages by the chunk that holds them. The list of people and all that it needs is in "app", what is left in "pages".
 const CHUNKS: [chunk: string, modules: RegExp][] = [
-  ["sign-in", /features\/account\/(SignIn|Register|Forgotten|Password)|app\/Sign/],
   ["map", /features\/map\/|\/(leaflet|supercluster|kdbush|topojson-client|world-atlas)\//],
   ["network", /features\/network\//],
   ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],
   ["box", /features\/(search|add)\//],
 ];
+// The pages before a session, with all that they need beside: they are the first that a newcomer loads.
+const SIGN_IN = ["SignInPage.tsx", "RegisterPage.tsx", "ForgottenPage.tsx", "app/SignInAgain.tsx", "app/SignOut.tsx"];
 const FIRST = ["index.html", "src/main.tsx", "features/people/PeoplePage.tsx"];
 
 // Which chunk a module goes to. A chunk for each page and each part that two pages share would be a hundred files.
@@ -45,12 +46,16 @@ function chunkOf(id: string, { getModuleInfo, getModuleIds }: ManualChunkMeta): 
   const text = /\/i18n\/(languages|more)\/(.*)\.ts$|\/texts\/(.*)\/(core)?/.exec(id);
   if (text) return `${text[1] === "languages" || text[4] ? "first" : "more"}-texts-${text[2] ?? text[3]}`;
   if (id.includes("/src/sw/")) return undefined;
-  first ??= reachedFrom([...getModuleIds()].filter((each) => FIRST.some((name) => each.endsWith(name))), getModuleInfo);
+  const reached = (names: string[]) => reachedFrom([...getModuleIds()].filter((each) => names.some((name) => each.endsWith(name))), getModuleInfo);
+  first ??= reached(FIRST);
+  signIn ??= reached(SIGN_IN);
   if (first.has(id) || id.includes("vite/")) return "app";
+  if (signIn.has(id)) return "sign-in";
   return CHUNKS.find(([, modules]) => modules.test(id))?.[0] ?? "pages";
 }
 
 let first: Set<string> | undefined;
+let signIn: Set<string> | undefined;
 
 function reachedFrom(starts: string[], getModuleInfo: GetModuleInfo): Set<string> {
   const found = new Set<string>();
