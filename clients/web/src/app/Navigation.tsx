@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { addToGroup } from "../features/people/actions.ts";
 import { today } from "../i18n/days.ts";
 import { formatNumber, t, tn } from "../i18n/index.ts";
+import { groupSizes } from "../store/people.ts";
 import { Avatar } from "../ui/Avatar.tsx";
 import { nearestHue } from "../ui/hue.ts";
 import { Icon, type IconName } from "../ui/Icon.tsx";
@@ -34,7 +35,7 @@ export function Navigation() {
 }
 
 // How many people it is time to get in touch with.
-export function useDue(): number {
+function useDue(): number {
   const { people, peopleVersion, settings, meId } = useAccount();
   peopleVersion.value;
   const now = today(settings.value.timezone);
@@ -157,8 +158,7 @@ function Groups() {
   const [isWhole, setWhole] = useState(false);
   const [over, setOver] = useState<string | null>(null);
   account.peopleVersion.value;
-  const sizes = new Map<string, number>();
-  for (const { groupIds } of account.people.value) for (const id of groupIds) sizes.set(id, (sizes.get(id) ?? 0) + 1);
+  const sizes = groupSizes(account.people.value);
   const size = (id: string) => sizes.get(id) ?? 0;
   const groups = account.groups.all.sort((one, other) => size(other.id) - size(one.id) || one.name.localeCompare(other.name));
   const shown = isWhole ? groups : groups.slice(0, GROUPS_AT_FIRST);

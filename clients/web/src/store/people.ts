@@ -147,6 +147,13 @@ export function byName(rows: PersonRow[], settings: NameSettings & { nameSort?: 
   return rows.sort((one, other) => (one.sortKey < other.sortKey ? -1 : 1));
 }
 
+// How many people each group has.
+export function groupSizes(rows: readonly PersonRow[]): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { groupIds } of rows) for (const id of groupIds) sizes.set(id, (sizes.get(id) ?? 0) + 1);
+  return sizes;
+}
+
 // The letter under which a row stands in the index.
 export function letterOf(row: PersonRow): string {
   const letter = row.sortKey[0]?.toUpperCase() ?? "#";

@@ -79,10 +79,6 @@ export function remove(id: string): void {
   if (chosen.value.length === 0 && isPreview()) setQuery({ step: null });
 }
 
-export function forget(): void {
-  chosen.value = [];
-}
-
 async function open(file: File): Promise<Chosen[]> {
   const head = new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
   const found = recognise(head, new Uint8Array(await file.slice(-HEAD_BYTES).arrayBuffer()));

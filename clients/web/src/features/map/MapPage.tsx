@@ -1,17 +1,17 @@
 // Where people are: a map with faces, the towns beside it, and what was not found.
 import { useMemo, useRef, useState } from "preact/hooks";
-import { href, place, setQuery } from "../../app/router.ts";
+import { href, place } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useInstance } from "../../store/instance.ts";
 import { Field } from "../../ui/Field.tsx";
-import { nearestHue } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import PlacePicture, { type MapControl, type Tiles } from "./PlacePicture.tsx";
 import { type Places, placesOf, type Point, type Town } from "./places.ts";
 import { useServedPlaces } from "./served.ts";
 import { ChosenTown, clockThere, nameOf, Towns, Unknown } from "./TownList.tsx";
+import { GroupChips } from "../groups/GroupChips.tsx";
 import "../../styles/bleed.css";
 import "./map.css";
 
@@ -50,7 +50,7 @@ export default function MapPage() {
   };
   return (
     <Page title={t("Map")} width="bleed" actions={<span class="soft small" role="status">{[tn("{count} person", "{count} people", count), (isAnswered || inTowns.length > 0) && tn("{count} town", "{count} towns", inTowns.length)].filter(Boolean).join(" · ")}</span>}>
-      <Groups />
+      <GroupChips />
       <div class="bleed-body">
         <div class="bleed-picture">
           {instance !== undefined && <PlacePicture points={places.points} tiles={tiles} control={control} onChoose={choosePoints} onMove={(test) => setInView(() => test)} />}
@@ -83,25 +83,6 @@ export default function MapPage() {
         </aside>
       </div>
     </Page>
-  );
-}
-
-// Whose places: everybody's, or those of a group.
-function Groups() {
-  const account = useAccount();
-  const chosen = place.value.query.get("group");
-  const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
-  const chip = (id: string | null, name: string, hue?: string) => (
-    <button key={id ?? ""} class={`chip ${chosen === id ? "chosen" : ""}`} aria-pressed={chosen === id} onClick={() => setQuery({ group: id })}>
-      {hue && <span class={`dot ${hue}`} />}
-      {name}
-    </button>
-  );
-  return (
-    <div class="bleed-chips" role="group" aria-label={t("Group")}>
-      {chip(null, t("Everybody"))}
-      {groups.map(({ id, name, color }) => chip(id, name, nearestHue(color)))}
-    </div>
   );
 }
 

@@ -4,6 +4,7 @@ import { SyncState } from "../../app/Navigation.tsx";
 import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatNumber, t } from "../../i18n/index.ts";
+import { groupSizes } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { nearestHue } from "../../ui/hue.ts";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
@@ -12,8 +13,7 @@ import "./more.css";
 
 export default function MorePage() {
   const { groups, people, settings } = useAccount();
-  const sizes = new Map<string, number>();
-  for (const { groupIds } of people.value) for (const id of groupIds) sizes.set(id, (sizes.get(id) ?? 0) + 1);
+  const sizes = groupSizes(people.value);
   const name = settings.value.name || t("Account");
   return (
     <Page

@@ -7,7 +7,6 @@ import { useAll, useRecord } from "../../store/records.ts";
 import { type PersonRow, search } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
 import { Check, Field, SelectField } from "../../ui/Field.tsx";
-import { nearestHue } from "../../ui/hue.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { isPhone } from "../../ui/media.ts";
@@ -19,6 +18,7 @@ import { Chosen, Face, Peek, type Way } from "./Inspector.tsx";
 import { arrange, knownPositions, shapeOf } from "./layout.ts";
 import { NetworkPicture, READABLE_SCALE } from "./picture.ts";
 import { type NewTie, TieDialog } from "./TieDialog.tsx";
+import { GroupChips } from "../groups/GroupChips.tsx";
 import "../../styles/bleed.css";
 import "./network.css";
 
@@ -92,7 +92,7 @@ function Network({ centre }: { centre: string | null }) {
       }
     >
       <div>
-        <Groups />
+        <GroupChips />
         {hasFilter && <Filters centre={centre} />}
       </div>
       <div class="bleed-body">
@@ -215,25 +215,6 @@ function useFound(graph: Graph | undefined, words: string): Node[] {
     const rows = graph.nodes.map(({ id }) => account.person(id)).filter((row): row is PersonRow => row !== undefined);
     return search(rows, words).map(({ id }) => nodes.get(id)!);
   }, [graph, words]);
-}
-
-// Whose network: everybody's, or that of a group.
-function Groups() {
-  const account = useAccount();
-  const chosen = place.value.query.get("group");
-  const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
-  const chip = (id: string | null, name: string, hue?: string) => (
-    <button key={id ?? ""} class={`chip ${chosen === id ? "chosen" : ""}`} aria-pressed={chosen === id} onClick={() => setQuery({ group: id })}>
-      {hue && <span class={`dot ${hue}`} />}
-      {name}
-    </button>
-  );
-  return (
-    <div class="bleed-chips" role="group" aria-label={t("Group")}>
-      {chip(null, t("Everybody"))}
-      {groups.map(({ id, name, color }) => chip(id, name, nearestHue(color)))}
-    </div>
-  );
 }
 
 function Filters({ centre }: { centre: string | null }) {
