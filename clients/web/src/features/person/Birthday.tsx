@@ -1,5 +1,6 @@
 // A birthday in a form: day, month, and the year if it is known.
 import type { Copy } from "contacts-client";
+import { useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import { dayInWords } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
@@ -45,17 +46,21 @@ export async function saveBirthday(copy: Copy, personId: string, known: Importan
   else if (found) await copy.create("importantDate", { personId, type: "BIRTHDAY", reminderEnabled: true, ...found });
 }
 
-export function BirthdayFields({ value, onValue, error }: { value: Birthday; onValue: (value: Birthday) => void; error?: string | undefined }) {
+interface Props {
+  value: Birthday;
+  onPart: (part: Partial<Birthday>) => void; // what was typed of it; the rest may be newer than `value`
+  error?: string | undefined;
+}
+
+export function BirthdayFields({ value, onPart, error }: Props) {
   const { settings } = useAccount();
+  // As it is when the form opens: settings that arrive later would move the field that somebody types in.
+  const [format] = useState(settings.peek().dateFormat);
   const months = Array.from({ length: 12 }, (_, index) => [String(index + 1), dayInWords(`2024-${String(index + 1).padStart(2, "0")}-01`, { month: "long" })] as const);
-  const day = (
-    <TextField key="day" label={t("Day")} inputMode="numeric" autocomplete="off" maxLength={2} value={value.day} error={error} onValue={(typed) => onValue({ ...value, day: typed })} />
-  );
-  const month = <SelectField key="month" label={t("Month")} value={value.month} options={[["", "–"], ...months]} onValue={(typed) => onValue({ ...value, month: typed })} />;
-  const year = (
-    <TextField key="year" label={t("Year, if known")} inputMode="numeric" autocomplete="off" maxLength={4} value={value.year} onValue={(typed) => onValue({ ...value, year: typed })} />
-  );
-  const order = { DMY: [day, month, year], MDY: [month, day, year], YMD: [year, month, day] }[settings.value.dateFormat] ?? [day, month, year];
+  const day = <TextField key="day" label={t("Day")} inputMode="numeric" autocomplete="off" maxLength={2} value={value.day} error={error} onValue={(day) => onPart({ day })} />;
+  const month = <SelectField key="month" label={t("Month")} value={value.month} options={[["", "–"], ...months]} onValue={(month) => onPart({ month })} />;
+  const year = <TextField key="year" label={t("Year, if known")} inputMode="numeric" autocomplete="off" maxLength={4} value={value.year} onValue={(year) => onPart({ year })} />;
+  const order = { DMY: [day, month, year], MDY: [month, day, year], YMD: [year, month, day] }[format] ?? [day, month, year];
   return (
     <fieldset class="birthday">
       <legend>{t("Birthday")}</legend>

@@ -1,6 +1,6 @@
 // Adds a person: names, number and mail; what else is known is one tap away in the same form.
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { href, navigate, place } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatList, t } from "../../i18n/index.ts";
@@ -109,10 +109,16 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
     if (isLast) navigate(`/people/${id}`, { replace: true });
     else onAgain(values.groupIds);
   };
+  const opened = useRef<More | null>(null);
   const show = (more: More) => {
+    opened.current = more;
     form.set("shown", [...values.shown, more]);
-    requestAnimationFrame(() => element.current?.querySelector<HTMLElement>(`[data-more=${more}] :is(input, select, textarea)`)?.focus());
   };
+  // As it is drawn and not a frame later: the focus would be taken from where somebody types by then.
+  useLayoutEffect(() => {
+    if (opened.current) element.current?.querySelector<HTMLElement>(`[data-more=${opened.current}] :is(input, select, textarea)`)?.focus();
+    opened.current = null;
+  }, [values.shown]);
   const isShown = (more: More) => values.shown.includes(more) || (more === "groups" && values.groupIds.length > 0);
   const text = (field: "phone" | "email" | "notes") => ({ value: values[field], onValue: (typed: string) => form.set(field, typed), error: form.errors.value[field] });
   const plain = form as unknown as Form<Record<string, unknown>>;
@@ -155,14 +161,14 @@ function NewPersonForm({ isFirst, groupIds, onAgain }: { isFirst: boolean; group
         </div>
         {isShown("birthday") && (
           <Part of="birthday">
-            <BirthdayFields value={values.birthday} onValue={(birthday) => form.set("birthday", birthday)} error={form.errors.value["birthday"]} />
+            <BirthdayFields value={values.birthday} onPart={(part) => form.set("birthday", { ...form.values.peek().birthday, ...part })} error={form.errors.value["birthday"]} />
           </Part>
         )}
         {isShown("address") && (
           <Part of="address">
             <div class="columns">
               {LISTS.addresses.parts.map((part) => (
-                <TextField key={part.name} label={t(part.label)} autocomplete="off" value={String(values.address[part.name] ?? "")} onValue={(typed) => form.set("address", { ...values.address, [part.name]: typed })} />
+                <TextField key={part.name} label={t(part.label)} autocomplete="off" value={String(values.address[part.name] ?? "")} onValue={(typed) => form.set("address", { ...form.values.peek().address, [part.name]: typed })} />
               ))}
             </div>
           </Part>

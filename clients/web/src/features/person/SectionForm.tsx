@@ -120,7 +120,7 @@ export function SectionForm({ person, name, section, birthday = null, onPhoto, f
               <h3>{each.title()}</h3>
               {fields}
               {each === SECTIONS.name && (
-                <BirthdayFields value={form.values.value.birthday ?? noBirthday()} onValue={(changed) => form.set("birthday", changed)} error={form.errors.value["birthday"]} />
+                <BirthdayFields value={form.values.value.birthday ?? noBirthday()} onPart={(part) => form.set("birthday", { ...(form.values.peek().birthday ?? noBirthday()), ...part })} error={form.errors.value["birthday"]} />
               )}
             </section>
           );
