@@ -3,19 +3,13 @@
 import { useEffect } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
-import { t, tn } from "../../i18n/index.ts";
+import { t } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
-import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { Icon } from "../../ui/Icon.tsx";
+import { decisionsOf, type Figures } from "./decisions.ts";
 
 const SEARCH_AFTER_MILLISECONDS = 3_000;
 const SEARCH_EACH_MILLISECONDS = 24 * 60 * 60_000;
-
-interface Figures {
-  duplicates: number | null; // null before the first search
-  suggestions: number | null;
-  pendingImports: number;
-  conflicts: number;
-}
 
 export function Decisions() {
   const account = useAccount();
@@ -44,17 +38,8 @@ export function Decisions() {
     return () => clearTimeout(timer);
   }, [isUnknown]);
   const kept = localStorage.getItem(key);
-  const known: Partial<Figures> = data ?? (kept ? JSON.parse(kept) : {});
   const isOffline = account.sync.value.phase === "offline";
-  const lines: [path: string, icon: IconName, count: number | null | undefined, say: (count: number) => string][] = [
-    ["/unsent#decisions", "warning", account.refused.value.length + account.conflicts.value.length, (count) => tn("{count} change needs a decision", "{count} changes need a decision", count)],
-    ["/unsent", "cloud", account.pending.value.length, (count) => tn("{count} change not sent", "{count} changes not sent", count)],
-    ["/duplicates", "copy", known.duplicates, (count) => tn("{count} person may be here twice", "{count} people may be here twice", count)],
-    ["/relationships/suggestions", "link", known.suggestions, (count) => tn("{count} tie to confirm", "{count} ties to confirm", count)],
-    ["/carddav", "people", known.pendingImports, (count) => tn("{count} contact of your server to bring in", "{count} contacts of your server to bring in", count)],
-    ["/carddav/conflicts", "swap", known.conflicts, (count) => tn("{count} difference with your server", "{count} differences with your server", count)],
-  ];
-  const shown = lines.filter(([, , count]) => count);
+  const shown = decisionsOf({ account, figures: data ?? (kept ? JSON.parse(kept) : {}) });
   const isUnread = problem !== null && !isOffline;
   if (shown.length === 0 && !isUnread) return null;
   return (
@@ -64,13 +49,13 @@ export function Decisions() {
       </header>
       {shown.length > 0 && (
         <ul class="card flush lines">
-          {shown.map(([path, icon, count, say]) => (
+          {shown.map(({ path, icon, text }) => (
             <li key={path} class="to-decide">
               <a href={href(path)}>
                 <span class="tile kind-tie">
                   <Icon name={icon} size={16} />
                 </span>
-                <span class="grow">{say(count!)}</span>
+                <span class="grow">{text}</span>
                 <Icon name="next" size={16} />
               </a>
             </li>

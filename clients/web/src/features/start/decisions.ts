@@ -1,0 +1,41 @@
+// The rows of "To decide", one line each: where it is decided, and how many there are by what is known.
+import { tn } from "../../i18n/index.ts";
+import type { Account } from "../../store/account.ts";
+import type { IconName } from "../../ui/Icon.tsx";
+
+// Of GET /api/dashboard/stats.
+export interface Figures {
+  duplicates: number | null; // null before the first search
+  suggestions: number | null;
+  pendingImports: number;
+  conflicts: number;
+}
+
+interface Known {
+  account: Account;
+  figures: Partial<Figures>;
+}
+
+interface Row {
+  path: string;
+  icon: IconName;
+  count: (known: Known) => number | null | undefined;
+  say: (count: number) => string;
+}
+
+const ROWS: Row[] = [
+  { path: "/unsent#decisions", icon: "warning", count: ({ account }) => account.refused.value.length + account.conflicts.value.length, say: (count) => tn("{count} change needs a decision", "{count} changes need a decision", count) },
+  { path: "/unsent", icon: "cloud", count: ({ account }) => account.pending.value.length, say: (count) => tn("{count} change not sent", "{count} changes not sent", count) },
+  { path: "/duplicates", icon: "copy", count: ({ figures }) => figures.duplicates, say: (count) => tn("{count} person may be here twice", "{count} people may be here twice", count) },
+  { path: "/relationships/suggestions", icon: "link", count: ({ figures }) => figures.suggestions, say: (count) => tn("{count} tie to confirm", "{count} ties to confirm", count) },
+  { path: "/carddav", icon: "people", count: ({ figures }) => figures.pendingImports, say: (count) => tn("{count} contact of your server to bring in", "{count} contacts of your server to bring in", count) },
+  { path: "/carddav/conflicts", icon: "swap", count: ({ figures }) => figures.conflicts, say: (count) => tn("{count} difference with your server", "{count} differences with your server", count) },
+];
+
+// Those with something to decide.
+export function decisionsOf(known: Known): { path: string; icon: IconName; text: string }[] {
+  return ROWS.flatMap(({ path, icon, count, say }) => {
+    const found = count(known);
+    return found ? [{ path, icon, text: say(found) }] : [];
+  });
+}
