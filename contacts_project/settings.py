@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "relationships",
     "carddav",
     "meetings",
+    "sharing",
     "notifications",
     "dav",
 ]
@@ -270,7 +271,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 # Separate queues, so that no kind of work delays another: docs/fairness.md. Tasks that match no route are chores.
-QUEUES = ("scan", "reminders", "mail", "sync", "chores")
+QUEUES = ("scan", "sharing", "reminders", "mail", "sync", "chores")
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in QUEUES]
 CELERY_TASK_DEFAULT_QUEUE = "chores"
 CELERY_TASK_ROUTES = {
@@ -284,6 +285,9 @@ CELERY_TASK_ROUTES = {
     "carddav.*": {"queue": "sync"},
     "meetings.tasks.sweep": {"queue": "scan"},
     "meetings.*": {"queue": "sync"},
+    "sharing.tasks.sweep": {"queue": "scan"},
+    "sharing.tasks.send_invitations": {"queue": "mail"},
+    "sharing.*": {"queue": "sharing"},
 }
 CELERY_BROKER_URL = REDIS_URL or broker_url(DATA_DIR / "broker.sqlite3")
 

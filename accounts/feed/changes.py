@@ -33,12 +33,13 @@ class FeedKind:
     """One kind. `load(owner, ids)` returns those of the records that are active, in a constant number of queries.
 
     `order` sorts the records that one write has changed: a record comes after those that it refers to. Cursors contain
-    it, so it must not change.
+    it, so it must not change. `column` holds the id that clients know the record by.
     """
 
     model: type[FeedModel]
     order: int
     load: Callable[[User, Collection[UUID]], RecordsById]
+    column: str = "id"
 
     @property
     def name(self) -> str:
@@ -124,7 +125,7 @@ def _find_changed(owner: User, position: Cursor, limit: int) -> list[_Key]:
     for kind in kinds:
         # A new client never had what was in the trash when it began, so it needs no deletion of that.
         condition = "(deleted_at IS NULL OR revision > %s) AND " if issubclass(kind.model, TrashModel) else ""
-        branches.append(_select(kind.model._meta.db_table, kind.order, f"'{kind.name}'", "id", condition))
+        branches.append(_select(kind.model._meta.db_table, kind.order, f"'{kind.name}'", kind.column, condition))
         parameters += [position.began_at_revision] if condition else []
         parameters += _select_parameters(owner, position, kind.order, limit)
     if names := [kind.name for kind in kinds]:

@@ -135,7 +135,8 @@ class User(AbstractBaseUser, PermissionsMixin):
     `revision` rises with every write to anything that the account owns (kernel.ownership.account_lock);
     `settings_revision` is the revision of the write that last changed the profile (`PROFILE_COLUMNS`). `is_mirrored`
     means that people are copied to a CardDAV server, so that writes have to announce changes; triggers of carddav set
-    it. `reminders_stale` means that all next reminders have to be computed again.
+    it. `is_shared` means that other accounts keep people together with it; the services of sharing set it.
+    `reminders_stale` means that all next reminders have to be computed again.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -188,6 +189,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     settings_revision = models.BigIntegerField(default=0, editable=False)
     reminders_stale = models.BooleanField(default=False, editable=False)
     is_mirrored = models.BooleanField(default=False, editable=False)
+    is_shared = models.BooleanField(default=False, db_default=False, editable=False)
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]

@@ -30,6 +30,7 @@ class QueueThreads:
 
 THREADS = {
     "scan": QueueThreads(2),
+    "sharing": QueueThreads(2),
     "mail": QueueThreads(2),
     "reminders": QueueThreads(4, waiting=48),
     "sync": QueueThreads(2, waiting=24),

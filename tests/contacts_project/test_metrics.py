@@ -119,7 +119,7 @@ def test_state_of_the_instance_is_reported(scrape: Scrape, alice: User, ada: Per
     Person.unscoped.rows().update(contact_due_at=timezone.now() - dt.timedelta(hours=1))
     assert 3600 <= scrape("contacts_due_oldest_seconds") < 3700
     assert {labels for name, labels in samples() if name == "contacts_queue_messages"} == {
-        (("queue", queue),) for queue in ("scan", "reminders", "mail", "sync", "chores")
+        (("queue", queue),) for queue in ("scan", "sharing", "reminders", "mail", "sync", "chores")
     }
 
 

@@ -141,7 +141,7 @@ def test_messages_of_one_queue_take_no_room_of_another(broker: str, tmp_path: Pa
         consumers.on_message = lambda message: received.update([message.delivery_info["routing_key"]])
         consumers.qos(prefetch_count=4)
         consumers.consume()
-        windows = {"scan": 4, "reminders": 4, "mail": 3, "sync": 4, "chores": 4}
+        windows = {"scan": 4, "sharing": 4, "reminders": 4, "mail": 3, "sync": 4, "chores": 4}
         while received.total() < sum(windows.values()):
             connection.drain_events(timeout=60)
         with pytest.raises(TimeoutError):  # no more come

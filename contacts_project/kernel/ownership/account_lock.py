@@ -53,7 +53,7 @@ class AccountWrite:
     and before the lock is therefore still current and need not be read again. UNREVISED_COLUMNS are an exception: jobs
     change them under the lock without a new revision, so a write must not store values of them read before its lock.
     `is_mirrored`: the account's people are copied to a CardDAV server. If not, nobody is notified of changes and no
-    table of copies is queried.
+    table of copies is queried. `is_shared`: other accounts keep people together with it; then the hooks are called.
     """
 
     owner_id: UUID
@@ -61,6 +61,19 @@ class AccountWrite:
     now: dt.datetime
     is_fresh: bool = False
     is_mirrored: bool = False
+    is_shared: bool = False
+
+
+SharedWriteHook = Callable[[AccountWrite], None]
+_shared_write_hooks: list[SharedWriteHook] = []
+
+
+def register_shared_write_hook(hook: SharedWriteHook) -> None:
+    """Call `hook` at the beginning of every write of an account with `is_shared`, inside its transaction and lock.
+
+    Called once per app, from AppConfig.ready().
+    """
+    _shared_write_hooks.append(hook)
 
 
 class _OpenWrites(threading.local):
@@ -94,14 +107,16 @@ def account_write(owner: models.Model | UUID) -> Iterator[AccountWrite]:
             yield write
         return
     with transaction.atomic():
-        revision, is_mirrored = _raise_revision(owner_id)
+        revision, is_mirrored, is_shared = _raise_revision(owner_id)
         # The caller's row is exactly one revision behind: no other write came in between. An id has no revision, so
         # the default is chosen to give False.
         is_fresh = getattr(owner, "revision", revision) + 1 == revision
         # The time is taken after the lock: a write that waits for another never gets the earlier time.
-        write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored)
+        write = AccountWrite(owner_id, revision, timezone.now(), is_fresh, is_mirrored, is_shared)
         _open.by_owner[owner_id] = write
         try:
+            for hook in _shared_write_hooks if is_shared else ():
+                hook(write)
             _run_check(write)
             yield write
         finally:
@@ -208,18 +223,19 @@ def still_broken(
         yield from broken
 
 
-def _raise_revision(owner_id: UUID) -> tuple[int, bool]:
-    """Lock the account's row and raise its revision. Returns the new revision and `is_mirrored`."""
+def _raise_revision(owner_id: UUID) -> tuple[int, bool, bool]:
+    """Lock the account's row and raise its revision. Returns the new revision, `is_mirrored` and `is_shared`."""
     database = connections[DEFAULT_DB_ALIAS]
     meta = get_user_model()._meta
     # Raw SQL because the ORM has no UPDATE ... RETURNING: it would need a second statement in every write.
     update = f'UPDATE "{meta.db_table}" SET revision = revision + 1 WHERE id = %s'  # noqa: S608 - its own name
+    returned, key = "RETURNING revision, is_mirrored, is_shared", meta.pk.get_db_prep_value(owner_id, database)
     with database.cursor() as cursor:
-        cursor.execute(f"{update} RETURNING revision, is_mirrored", [meta.pk.get_db_prep_value(owner_id, database)])
+        cursor.execute(f"{update} {returned}", [key])
         rows = cursor.fetchall()
     if not rows:
         raise AccountGoneError
-    return int(rows[0][0]), bool(rows[0][1])
+    return int(rows[0][0]), bool(rows[0][1]), bool(rows[0][2])
 
 
 class StoppedError(Exception):

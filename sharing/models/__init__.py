@@ -1,0 +1,51 @@
+"""What several accounts keep together (`neutral`), and each account's own side of it (`own`)."""
+
+from sharing.models.neutral import (
+    MAX_MEMBERS,
+    MAX_PEOPLE,
+    Hold,
+    HoldState,
+    Invitation,
+    InvitationState,
+    LogAction,
+    LogEntry,
+    Share,
+    SharedPerson,
+    SharedRelation,
+    ShareMember,
+)
+from sharing.models.own import (
+    MAX_SHARES,
+    CopyState,
+    InvitationBlock,
+    Newcomers,
+    Reason,
+    ShareConflict,
+    SharedCopy,
+    ShareMembership,
+    WriteOrigin,
+)
+
+__all__ = [
+    "MAX_MEMBERS",
+    "MAX_PEOPLE",
+    "MAX_SHARES",
+    "CopyState",
+    "Hold",
+    "HoldState",
+    "Invitation",
+    "InvitationBlock",
+    "InvitationState",
+    "LogAction",
+    "LogEntry",
+    "Newcomers",
+    "Reason",
+    "Share",
+    "ShareConflict",
+    "ShareMember",
+    "ShareMembership",
+    "SharedCopy",
+    "SharedPerson",
+    "SharedRelation",
+    "WriteOrigin",
+]
