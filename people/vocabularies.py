@@ -90,3 +90,12 @@ class RecordKind(Vocabulary):
     GROUP = "group"
     INTERACTION = "interaction"
     RELATIONSHIP = "relationship"
+
+
+class Resolution(Vocabulary):
+    """The user's decision about a conflict; empty while it is open."""
+
+    OPEN = ""
+    KEEP_LOCAL = "keep_local"
+    KEEP_REMOTE = "keep_remote"
+    MERGED = "merged"

@@ -13,27 +13,15 @@ from rest_framework.response import Response
 from accounts.api.decorators import in_own_transactions
 from accounts.api.viewsets import OwnedViewSet
 from accounts.models import User
-from carddav.models import Conflict, ConflictKind, Resolution
-from carddav.services.conflicts import AlreadyResolvedError, check_values, resolve_conflict
+from carddav.models import Conflict, ConflictKind
+from carddav.services.conflicts import resolve_conflict
 from carddav.services.connections import ConnectionBusyError
 from carddav.tasks import enqueue_edits
-from contacts_project.kernel.api.errors import InvalidError
-from contacts_project.kernel.api.fields import StrictChoiceField
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.json import JsonObject, format_timestamp
-from people.api.person_serializer import PersonChangeSerializer
-
-_RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
-
-
-class ConflictFieldSerializer(serializers.Serializer[Any]):
-    """One field: what it said when both agreed, and what each side says now."""
-
-    field = serializers.CharField()
-    base = serializers.JSONField()
-    local = serializers.JSONField()
-    remote = serializers.JSONField()
+from people.api.conflicts import ConflictFieldSerializer, ResolutionSerializer, read_values
+from people.contents.conflicts import AlreadyResolvedError
 
 
 class ConflictSerializer(serializers.Serializer[Any]):
@@ -45,13 +33,6 @@ class ConflictSerializer(serializers.Serializer[Any]):
     kind = serializers.ChoiceField(list(ConflictKind.values))
     fields = ConflictFieldSerializer(many=True)  # type: ignore[assignment]  # hides Serializer.fields
     createdAt = serializers.DateTimeField()
-
-
-class ResolutionSerializer(serializers.Serializer[Any]):
-    """The decision. `values` go with `merged`: what the named fields shall say."""
-
-    resolution = StrictChoiceField(_RESOLUTIONS)
-    values = serializers.DictField(required=False)
 
 
 class ConflictViewSet(OwnedViewSet[Conflict]):
@@ -85,16 +66,9 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         """
         conflict = self.get_object()
         data = self.read_body(ResolutionSerializer)
-        resolution, given = data["resolution"], data.get("values") or {}
-        values: Any = {}
-        if resolution == Resolution.MERGED and given:
-            check_values(conflict, set(given))
-            change = PersonChangeSerializer(data=given, context={"request": request})
-            if not change.is_valid():
-                raise InvalidError({"values": change.errors})
-            values = change.validated_data
+        values = read_values(request, data, [entry["field"] for entry in conflict.fields])
         resolve_conflict(
-            owner=self.owner, conflict_id=conflict.pk, resolution=resolution, values=values, now=timezone.now()
+            owner=self.owner, conflict_id=conflict.pk, resolution=data["resolution"], values=values, now=timezone.now()
         )
         enqueue_edits(self.owner.pk, seconds=0)
         return Response({"success": True})

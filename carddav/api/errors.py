@@ -1,6 +1,5 @@
 """The HTTP status and code for each error of this app."""
 
-from carddav.services.conflicts import AlreadyResolvedError
 from carddav.services.connections import ConnectionBusyError, ConnectionExistsError
 from carddav.services.server_checks import (
     CheckBrokenError,
@@ -14,7 +13,6 @@ from carddav.services.undo import RunAlreadyUndoneError
 from contacts_project.kernel.api.errors import Failure
 
 FAILURES: dict[type[Exception], Failure] = {
-    AlreadyResolvedError: Failure(400, "already_resolved"),
     RunAlreadyUndoneError: Failure(400, "already_undone"),
     ConnectionBusyError: Failure(409, "busy"),
     ConnectionExistsError: Failure(409, "connection_exists"),

@@ -1,7 +1,7 @@
 """The models of the sync: connection, mappings, journal, runs, conflicts and pending imports."""
 
 from carddav.models.connection import CardDavProvider, Connection, ImportMode, NameFormat, Pause
-from carddav.models.decisions import Conflict, ConflictKind, OtherCard, OtherKind, PendingImport, Resolution
+from carddav.models.decisions import Conflict, ConflictKind, OtherCard, OtherKind, PendingImport
 from carddav.models.mapping import UNSENT, HeldBack, Mapping, MappingStatus, Todo, Tombstone, TombstoneState
 from carddav.models.run import (
     RUN_COUNTS,
@@ -34,7 +34,6 @@ __all__ = [
     "OtherKind",
     "Pause",
     "PendingImport",
-    "Resolution",
     "Run",
     "RunAction",
     "RunChange",

@@ -10,6 +10,7 @@ from contacts_project.kernel.ownership.models import OwnedManager, OwnedModel, O
 from contacts_project.kernel.vocabularies import Vocabulary
 from people.models import Person
 from people.models.account_counts import CountedModel, CountedQuerySet, register_counted_bytes
+from people.vocabularies import Resolution
 
 
 class ConflictKind(Vocabulary):
@@ -18,15 +19,6 @@ class ConflictKind(Vocabulary):
     FIELDS = "fields"
     REMOTE_DELETED = "remote_deleted"
     LOCAL_DELETED = "local_deleted"
-
-
-class Resolution(Vocabulary):
-    """The user's decision; empty while the conflict is open."""
-
-    OPEN = ""
-    KEEP_LOCAL = "keep_local"
-    KEEP_REMOTE = "keep_remote"
-    MERGED = "merged"
 
 
 class ConflictQuerySet(OwnedQuerySet["Conflict"]):

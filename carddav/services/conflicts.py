@@ -11,7 +11,6 @@ from carddav.models import (
     Mapping,
     MappingStatus,
     Pause,
-    Resolution,
     Tombstone,
     TombstoneState,
 )
@@ -19,27 +18,20 @@ from carddav.services.connections import locked_connection
 from carddav.sync.contacts import merge_contact
 from carddav.sync.context import SyncContext
 from carddav.sync.deletions import end_mapping
-from contacts_project.kernel.errors import DomainError, FieldError, MissingError
-from contacts_project.kernel.json import JsonMapping, camel_case
+from contacts_project.kernel.errors import FieldError, MissingError
+from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
-from people.contents.contact import LocalContact, load_local_contact, write_fields
-from people.contents.fields import Fields, changed_fields, remote_fields
-from people.contents.merge import NO_BASES, Sides, merge, resolve_bases
+from people.contents.conflicts import AlreadyResolvedError, merge_values
+from people.contents.contact import load_local_contact, write_fields
+from people.contents.fields import changed_fields, remote_fields
+from people.contents.merge import Sides, resolve_bases
 from people.photos.containers import PictureRefusedError
 from people.photos.files import upload_photo
 from people.photos.images import to_stored_form
 from people.services.people import delete_people, restore_person
-from people.services.person_writer import update_person
 from people.vcard import Card, VCardError, read_card
-
-_NOT_IN_CONFLICT = define_text("not_in_conflict", "This field is not in conflict.")
-
-
-class AlreadyResolvedError(DomainError):
-    """The conflict is resolved already."""
-
-    message = define_text("already_resolved", "This conflict has been resolved already.")
+from people.vocabularies import Resolution
 
 
 def resolve_conflict(
@@ -89,7 +81,8 @@ def _resolve_fields(
     contact = load_local_contact(context.owner, mapping.person_id)
     remote = remote_fields(read_card(mapping.remote_raw)[0])
     if resolution == Resolution.MERGED:
-        contact = _merge_values(context, mapping.person_id, names, remote, values, now)
+        with context.write() as write:
+            contact = merge_values(context.owner, write, mapping.person_id, names, remote, values, now)
     keep_local = resolution != Resolution.KEEP_REMOTE
     bases = resolve_bases(
         Sides(mapping.base_local, mapping.base_remote), Sides(contact.fields, remote), names, keep_local=keep_local
@@ -143,12 +136,6 @@ def _clear_deletion_pause(context: SyncContext) -> None:
     if not held.exists():
         rows = Connection.objects.owned_by(context.owner).filter(pk=context.connection.pk, pause=Pause.DELETIONS_HELD)
         rows.update(pause=Pause.NONE)
-
-
-def check_values(conflict: Conflict, names: set[str]) -> None:
-    """Raise FieldError if values are given for fields that are not in conflict."""
-    for name in sorted(names - {entry["field"] for entry in conflict.fields}):
-        raise FieldError(f"values.{name}", _NOT_IN_CONFLICT)
 
 
 _NO_CARD_MESSAGE = define_text(
@@ -220,28 +207,9 @@ def _resolve_recorded_fields(
     names = {entry["field"] for entry in conflict.fields}
     remote = remote_fields(_load_stored_card(conflict))
     if resolution == Resolution.MERGED:
-        _merge_values(context, conflict.person_id, names, remote, values, write.now)
+        merge_values(context.owner, write, conflict.person_id, names, remote, values, write.now)
         return
     contact = load_local_contact(context.owner, conflict.person_id)
     target = {**contact.fields, **{name: remote[name] for name in names}}
     if changed := changed_fields(contact.fields, target):
         write_fields(context.owner, write, contact, target, changed, picture)
-
-
-def _merge_values(
-    context: SyncContext, person_id: UUID, names: set[str], remote: Fields, values: JsonMapping, now: dt.datetime
-) -> LocalContact:
-    """The resolution `merged`: write the user's values to the person, and for the other `names` the union of both
-    sides' lists. Must be called inside the write."""
-    contact = load_local_contact(context.owner, person_id)
-    if values:
-        update_person(owner=context.owner, person=contact.person, data=values, now=now)
-        contact = load_local_contact(context.owner, person_id)
-    decided = {camel_case(column) for column in values}
-    joined = merge(NO_BASES, Sides(contact.fields, remote)).target.local
-    union = {name: joined[name] for name in names - decided if isinstance(contact.fields[name], list)}
-    target = {**contact.fields, **union}
-    if changed := changed_fields(contact.fields, target):
-        with context.write() as write:
-            contact = write_fields(context.owner, write, contact, target, changed, None)
-    return contact

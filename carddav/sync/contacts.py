@@ -12,7 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from carddav.client.shapes import RemoteCard
-from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, Resolution, RunAction
+from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, RunAction
 from carddav.models.mapping import hash_text
 from carddav.sync.context import CARD_PROBLEM, SyncContext
 from carddav.sync.pictures import CardPicture, load_changed_picture
@@ -24,6 +24,7 @@ from people.contents.merge import FieldConflict, Merged, Sides, merge
 from people.photos.files import read_photo
 from people.vcard import Card, CardText, VCardError, patch_text, read_card, read_resource
 from people.vcard.full_name import names_of, says_only_name
+from people.vocabularies import Resolution
 
 
 @dataclass(frozen=True, slots=True)

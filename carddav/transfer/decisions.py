@@ -9,7 +9,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.transfer.run import ImportRecord, TransferRun
 from accounts.transfer.sections import Section, TimestampsSerializer, times_of
-from carddav.models import Conflict, ConflictKind, PendingImport, Resolution
+from carddav.models import Conflict, ConflictKind, PendingImport
 from carddav.models.mapping import hash_text
 from carddav.transfer.connections import NO_CONNECTION
 from contacts_project.kernel.api.errors import InvalidError
@@ -18,6 +18,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.texts import define_text
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.vcard import VCardError, read_card
+from people.vocabularies import Resolution
 
 _NO_PERSON = define_text("person_not_imported", "The person it is about did not come in.")
 _NOT_A_VALUE = define_text("not_a_conflict_value", "This must be null, a text, or a list of texts and entries.")
