@@ -4,10 +4,10 @@ from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLo
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
-    CardDavError,
+    DavError,
     LoginRefusedError,
     MalformedResponseError,
-    NotCardDavError,
+    NotDavError,
     ResponseTooLongError,
     StatusError,
 )
@@ -63,7 +63,7 @@ def convert_outbound_error(error: OutboundError) -> CalendarError:
     return CalendarError(_OUTBOUND_CODES.get(error.code, "interrupted"))
 
 
-def convert_dav_error(error: CardDavError) -> CalendarError:
+def convert_dav_error(error: DavError) -> CalendarError:
     """The same for an error of the WebDAV session."""
     if isinstance(error, LoginRefusedError | AccessDeniedError):
         return CalendarError("auth")
@@ -71,6 +71,6 @@ def convert_dav_error(error: CardDavError) -> CalendarError:
         return CalendarError("too_large")
     if isinstance(error, StatusError) and error.status:
         return status_error(error.status)
-    if isinstance(error, MalformedResponseError | NotCardDavError):
+    if isinstance(error, MalformedResponseError | NotDavError):
         return CalendarError("not_calendar")
     return CalendarError(error.code if error.code in _TEXTS else "interrupted")

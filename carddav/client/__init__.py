@@ -1,1 +1,1 @@
-"""The CardDAV client: RFC 6352 and RFC 6578 as real servers implement them."""
+"""Address books on the WebDAV client of the kernel: which one is chosen, and writing it (RFC 6352)."""

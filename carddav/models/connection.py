@@ -66,7 +66,7 @@ class Connection(Leased, OwnedModel):
     """The account's CardDAV server, the chosen address book, and the state of its sync.
 
     `book_url` is empty until discovery has found the book; `caps` are the book's capabilities
-    (carddav.client.shapes.Capabilities). `sync_token` and `ctag` belong to the last listing of which everything is
+    (kernel.webdav.shapes.Capabilities). `sync_token` and `ctag` belong to the last listing of which everything is
     applied or stored in Todo. `next_sync_at` is when the next automatic run is due: an edit of a person sets it to now.
     `not_before` comes from the server's Retry-After. An imported connection has no password, and is paused until it
     gets one. `needs_confirmation`: a run was undone, so all runs are dry until one is confirmed. `revision` is that of

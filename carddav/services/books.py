@@ -10,23 +10,24 @@ from contextvars import ContextVar
 from django.conf import settings
 from django.utils import timezone
 
+from carddav.client.address_books import code_of
 from carddav.client.book import AddressBook
 from carddav.client.discovery import discover
-from carddav.client.shapes import Capabilities
 from carddav.models import Connection, Pause
 from carddav.sync.context import JobReport, SyncContext
 from contacts_project.kernel.outbound.exchanges import exchanges_of
 from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.webdav.errors import (
-    BookGoneError,
-    BookMovedError,
-    CardDavError,
+    CollectionGoneError,
+    CollectionMovedError,
+    DavError,
     LoginRefusedError,
-    NotCardDavError,
+    NotDavError,
     ServerBusyError,
 )
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import MAX_TURN_WAIT_SECONDS, DavSession, open_session
+from contacts_project.kernel.webdav.shapes import Capabilities
 
 _LOOKING = define_text("progress_looking", "Looking for the address book")
 
@@ -48,10 +49,10 @@ NOT_BEFORE_MESSAGE = define_text("server_asked_to_wait", "The server has asked t
 
 @contextmanager
 def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[None]:
-    """Send no request if the server has refused the login or has asked to wait; record a CardDavError of the block.
+    """Send no request if the server has refused the login or has asked to wait; record a DavError of the block.
 
     The requests of the block count as exchanges of the account, and together take at most CARDDAV_RUN_SECONDS. After a
-    failed run (`is_run`) the next one is due after the interval. Raises CardDavError.
+    failed run (`is_run`) the next one is due after the interval. Raises DavError.
     """
     if connection.pause == Pause.AUTH:
         # Repeated tries with a refused password make some servers lock the account.
@@ -65,7 +66,7 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
         # Also for downloads of pictures, which use no session of the book.
         with exchanges_of(connection.owner_id, wait_seconds=MAX_TURN_WAIT_SECONDS):
             yield
-    except CardDavError as error:
+    except DavError as error:
         _record_failure(connection, error, is_run=is_run)
         raise
     finally:
@@ -74,11 +75,11 @@ def server_access(connection: Connection, *, is_run: bool = False) -> Iterator[N
 
 def work_in_book(context: SyncContext, work: Callable[[SyncContext], None]) -> None:
     """Call `work` with the open book. If the server says, before or meanwhile, that the book has moved, and discovery
-    finds it again, call `work` once more. Raises CardDavError."""
+    finds it again, call `work` once more. Raises DavError."""
     try:
         with open_book(context):
             work(context)
-    except BookGoneError as gone:
+    except CollectionGoneError as gone:
         # Only a known book is looked for again. If discovery does not find it, that is an error: another book must not
         # take its place.
         if not context.connection.is_resolved:
@@ -93,7 +94,7 @@ def do_job(context: SyncContext, work: Callable[[SyncContext], None]) -> JobRepo
     try:
         with server_access(context.connection):
             work_in_book(context, work)
-    except CardDavError as error:
+    except DavError as error:
         report.add_error(error.text)
     report.errors += context.tally.errors
     report.messages += context.tally.messages
@@ -101,8 +102,8 @@ def do_job(context: SyncContext, work: Callable[[SyncContext], None]) -> JobRepo
 
 
 @contextmanager
-def open_book(context: SyncContext, *, gone_error: BookGoneError | None = None) -> Iterator[None]:
-    """Open the book for the context and save what discovery has found. Raises CardDavError."""
+def open_book(context: SyncContext, *, gone_error: CollectionGoneError | None = None) -> Iterator[None]:
+    """Open the book for the context and save what discovery has found. Raises DavError."""
     connection = context.connection
     if gone_error is not None or not connection.is_resolved:
         context.report_progress("connecting", _LOOKING)
@@ -119,10 +120,10 @@ def open_book(context: SyncContext, *, gone_error: BookGoneError | None = None) 
 
 
 @contextmanager
-def book_session(connection: Connection, *, gone_error: BookGoneError | None = None) -> Iterator[AddressBook]:
+def book_session(connection: Connection, *, gone_error: CollectionGoneError | None = None) -> Iterator[AddressBook]:
     """The book, discovered first if it is not known or if the server says that it is gone or has moved.
 
-    What discovery finds is set on `connection` and not saved. Raises CardDavError.
+    What discovery finds is set on `connection` and not saved. Raises DavError.
     """
     login = Login(connection.server_url, connection.username, connection.password)
     trusted_urls = filter(None, [connection.book_url, *connection.home_urls])
@@ -132,14 +133,14 @@ def book_session(connection: Connection, *, gone_error: BookGoneError | None = N
         yield AddressBook(session, connection.book_url, Capabilities.from_json(connection.caps))
 
 
-def _discover_book(connection: Connection, session: DavSession, gone_error: BookGoneError | None) -> None:
+def _discover_book(connection: Connection, session: DavSession, gone_error: CollectionGoneError | None) -> None:
     """Set the connection's book to the one that discovery finds.
 
     Providers move accounts to other hosts (iCloud's partitions): discovery, which starts at the address the user has
     entered, must find the same book there.
     """
     # The login goes to the new host only if discovery names it.
-    moved_to = gone_error.location if isinstance(gone_error, BookMovedError) else ""
+    moved_to = gone_error.location if isinstance(gone_error, CollectionMovedError) else ""
     try:
         discovery = discover(
             session,
@@ -147,10 +148,10 @@ def _discover_book(connection: Connection, session: DavSession, gone_error: Book
             stored=moved_to or connection.book_url,
             has_moved_host=gone_error is not None and not moved_to,
         )
-    except (BookGoneError, NotCardDavError) as error:
+    except (CollectionGoneError, NotDavError) as error:
         if not moved_to:
             raise gone_error or error from None
-        raise BookGoneError(UNTRUSTED_REDIRECT_MESSAGE.format(address=moved_to), status=404) from None
+        raise CollectionGoneError(UNTRUSTED_REDIRECT_MESSAGE.format(address=moved_to), status=404) from None
     connection.principal_url, connection.home_urls = discovery.principal_url, list(discovery.home_urls)
     connection.book_url, connection.book_name = discovery.book.url, discovery.book.name[:255]
     connection.caps = discovery.book.caps.to_json()
@@ -163,11 +164,11 @@ def _save_capabilities(connection: Connection, book: AddressBook) -> None:
         rows.update(caps=book.caps.to_json())
 
 
-def _record_failure(connection: Connection, error: CardDavError, *, is_run: bool) -> None:
+def _record_failure(connection: Connection, error: DavError, *, is_run: bool) -> None:
     now = timezone.now()
     values: dict[str, object] = {
         "last_error": error.text,
-        "last_error_code": error.code,
+        "last_error_code": code_of(error),
         "last_error_status": error.status,
         "last_error_at": now,
     }

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from accounts.models import User
 from carddav.client.book import AddressBook
-from carddav.client.shapes import RemoteCard, Unreadable
 from carddav.models import Connection, Mapping
 from carddav.models.mapping import WAITING_FOR_CONTENT
 from carddav.services.books import book_session, do_job, server_access
@@ -20,7 +19,8 @@ from carddav.sync.push import push_all
 from carddav.sync.push_plan import people_for_new_cards
 from carddav.sync.run import drop_confirmed_creates, pull, queue_new_cards, retry_unconfirmed_creates, save_sync_token
 from contacts_project.kernel.external_waits import external_wait
-from contacts_project.kernel.webdav.errors import BookGoneError, CardDavError
+from contacts_project.kernel.webdav.errors import CollectionGoneError, DavError
+from contacts_project.kernel.webdav.shapes import Resource, Unreadable
 
 _BATCH_SIZE = 50
 _CARD_BEGIN = re.compile(rb"^BEGIN:VCARD[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
@@ -110,7 +110,7 @@ def back_up_book(*, owner: User) -> Backup:
     try:
         with server_access(connection), external_wait():
             _read_book(connection, backup)
-    except CardDavError as error:
+    except DavError as error:
         backup.file.close()
         raise ServerError(error) from error
     backup.file.seek(0)
@@ -121,7 +121,7 @@ def _read_book(connection: Connection, backup: Backup) -> None:
     try:
         with book_session(connection) as book:
             _add_cards(book, backup)
-    except BookGoneError as gone:
+    except CollectionGoneError as gone:
         if not connection.is_resolved:
             raise
         # The book may have moved, as in a run. Cards that were read before belong to no complete backup.
@@ -132,7 +132,7 @@ def _read_book(connection: Connection, backup: Backup) -> None:
 
 def _add_cards(book: AddressBook, backup: Backup) -> None:
     for card in book.fetch(entry.href for entry in book.list().changed):
-        if isinstance(card, RemoteCard):
+        if isinstance(card, Resource):
             backup.add(card.text)
         else:  # a card deleted meanwhile (Missing) is not part of the book any more
             backup.unreadable += isinstance(card, Unreadable)

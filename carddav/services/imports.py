@@ -13,7 +13,6 @@ from uuid import UUID
 from django.db import DatabaseError
 
 from accounts.models import User
-from carddav.client.shapes import RemoteCard
 from carddav.models import Connection, Mapping, PendingImport, Todo
 from carddav.services.connections import locked_connection
 from carddav.sync.context import JobReport, SyncContext
@@ -23,6 +22,7 @@ from carddav.sync.pictures import load_and_store_picture
 from contacts_project.kernel.errors import DomainError, PlanLimitError, is_unavailable
 from contacts_project.kernel.ownership.account_lock import IMPORTS, BatchWriter, StoppedError, account_write
 from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.webdav.shapes import Resource
 from people.contents.contact import create_from_cards
 from people.importing.groups import awaiting_groups, forget_awaited
 from people.importing.vcards import without_google_groups
@@ -137,7 +137,7 @@ def _parse_pending(job: _ImportJob, row_ids: Sequence[UUID]) -> list[_ImportRow]
             continue
         if not row.href:  # of an uploaded file
             card = without_google_groups(card)
-        remote_card = RemoteCard(row.href or "", row.href_key, row.etag, row.raw)
+        remote_card = Resource(row.href or "", row.href_key, row.etag, row.raw)
         rows.append(_load_row_picture(job, _ImportRow(row, NewCard(remote_card, card))))
     return rows
 

@@ -9,6 +9,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from accounts.models import User
+from carddav.client.address_books import code_of
 from carddav.models import RUN_COUNTS, Connection, ImportMode, Mapping, PendingImport, Run, RunState, RunTrigger
 from carddav.services.books import server_access, work_in_book
 from carddav.services.connections import get_connection
@@ -20,7 +21,7 @@ from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
 from contacts_project.kernel.texts import Text, define_text
-from contacts_project.kernel.webdav.errors import CardDavError, OverdueError
+from contacts_project.kernel.webdav.errors import DavError, OverdueError
 from people.models.account_counts import StorageLimitError
 
 _CONNECTING = define_text("progress_connecting", "Connecting to the server")
@@ -147,10 +148,10 @@ def _perform(context: SyncContext) -> tuple[str, Text | None]:
         with server_access(context.connection, is_run=context.run is not None):
             context.report_progress("connecting", _CONNECTING)
             work_in_book(context, sync_book)
-    except CardDavError as error:
+    except DavError as error:
         if isinstance(error, OverdueError) and context.tally.has_changes and not isinstance(context, DryRunContext):
             rows.update(next_sync_at=now)  # the book is large: the next run goes on where this one had to stop
-        return error.code, error.text
+        return code_of(error), error.text
     except (LockLostError, AccountGoneError):
         return "interrupted", INTERRUPTED
     except StorageLimitError as error:

@@ -1,8 +1,8 @@
 """Tests a server and a login without saving them."""
 
 from accounts.models import User
+from carddav.client.address_books import code_of
 from carddav.client.discovery import discover
-from carddav.client.shapes import FoundBook
 from carddav.services.connections import check_reachable_url
 from contacts_project.kernel.errors import DomainError, FieldError
 from contacts_project.kernel.external_waits import external_wait
@@ -11,11 +11,11 @@ from contacts_project.kernel.outbound.policy import Reason
 from contacts_project.kernel.rate_limits import RateLimit
 from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
-    CardDavError,
     ConnectionRejectedError,
+    DavError,
     DnsError,
     LoginRefusedError,
-    NotCardDavError,
+    NotDavError,
     PolicyError,
     ServerBusyError,
     ServerTimeoutError,
@@ -23,6 +23,7 @@ from contacts_project.kernel.webdav.errors import (
 )
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import open_session
+from contacts_project.kernel.webdav.shapes import FoundCollection
 
 CHECK_SECONDS = 20.0
 #: Retry-After for a busy server that sends none, in seconds.
@@ -46,9 +47,9 @@ class ServerError(DomainError):
         "tls",
     )
 
-    def __init__(self, error: CardDavError) -> None:
+    def __init__(self, error: DavError) -> None:
         super().__init__(error.text)
-        self.code = error.code
+        self.code = code_of(error)
         if isinstance(error, ServerBusyError):
             self.retry_after = error.retry_after or DEFAULT_RETRY_AFTER_SECONDS
 
@@ -83,9 +84,9 @@ class CheckBrokenError(ServerError):
     CODES = ("busy", "interrupted")
 
 
-_CHECK_ERRORS: tuple[tuple[type[CardDavError] | tuple[type[CardDavError], ...], type[ServerError]], ...] = (
+_CHECK_ERRORS: tuple[tuple[type[DavError] | tuple[type[DavError], ...], type[ServerError]], ...] = (
     ((LoginRefusedError, AccessDeniedError), CheckLoginError),
-    ((DnsError, ConnectionRejectedError, NotCardDavError), CheckNotFoundError),
+    ((DnsError, ConnectionRejectedError, NotDavError), CheckNotFoundError),
     (ServerTimeoutError, CheckTimeoutError),
     ((PolicyError, TlsError), CheckRefusedError),
 )
@@ -93,7 +94,7 @@ _CHECK_ERRORS: tuple[tuple[type[CardDavError] | tuple[type[CardDavError], ...], 
 
 def check_server(
     *, owner: User, server_url: str, username: str, password: str, provider: str | None
-) -> tuple[FoundBook, ...]:
+) -> tuple[FoundCollection, ...]:
     """The address books that the login finds, within 20 seconds.
 
     A URL that the outbound policy refuses as it stands does not count against the rate limit: nothing is sent. Raises
@@ -108,7 +109,7 @@ def check_server(
                 Login(server_url, username, password), seconds=CHECK_SECONDS, account=owner.pk
             ) as session:
                 return discover(session, provider=provider).books
-        except CardDavError as error:
+        except DavError as error:
             kind = next((kind for causes, kind in _CHECK_ERRORS if isinstance(error, causes)), CheckBrokenError)
             raise kind(error) from error
 

@@ -11,13 +11,13 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client.shapes import RemoteCard
 from carddav.models import UNSENT, Conflict, ConflictKind, Mapping, MappingStatus, RunAction
 from carddav.models.mapping import hash_text
 from carddav.sync.context import CARD_PROBLEM, SyncContext
 from carddav.sync.pictures import CardPicture, load_changed_picture
 from carddav.sync.plan import Counts, SyncAction, SyncPlan
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.webdav.shapes import Resource
 from people.contents.contact import LocalContact, copy_unmapped_lines, load_local_contact, write_fields
 from people.contents.fields import EMPTY_FIELDS, SCALARS, Fields, changed_fields, remote_fields, replace_fields
 from people.contents.merge import FieldConflict, Merged, Sides, merge
@@ -152,7 +152,7 @@ def load_open_conflict(context: SyncContext, mapping: Mapping) -> Conflict | Non
     return Conflict.objects.owned_by(context.owner).filter(person=mapping.person_id, resolved_at=None).first()
 
 
-def merge_contact(context: SyncContext, mapping_id: UUID, newest: tuple[RemoteCard, Card] | None = None) -> None:
+def merge_contact(context: SyncContext, mapping_id: UUID, newest: tuple[Resource, Card] | None = None) -> None:
     """Merge a mapped contact with a card that was fetched and read, or with its card as last fetched.
 
     Raises VCardError if that cannot be read. The person is read inside the transaction, so that an edit made meanwhile
@@ -207,7 +207,7 @@ def apply_state(context: SyncContext, write: AccountWrite, state: ContactState, 
     _apply_merge(context, write, state, sync_plan.merge, record)
 
 
-def merge_or_report(context: SyncContext, mapping_id: UUID, remote_card: RemoteCard) -> bool:
+def merge_or_report(context: SyncContext, mapping_id: UUID, remote_card: Resource) -> bool:
     """Merge the fetched card; False, and an error of the run that names it, if it cannot be read."""
     try:
         merge_contact(context, mapping_id, (remote_card, read_resource(remote_card.text)[0]))

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.client.book import AddressBook
-from carddav.client.shapes import Listing
 from carddav.models import Connection, Run, RunAction, RunChange
 from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, SyncPlan
 from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
 from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.webdav.shapes import Listing
 from people.models import Person
 from people.photos.images import PixelBudget
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from carddav.client.shapes import Missing, RemoteCard, WriteOutcome
+from carddav.client.book import WriteOutcome
 from carddav.models import (
     Conflict,
     ConflictKind,
@@ -34,6 +34,7 @@ from carddav.sync.plan import (
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.webdav.hrefs import href_key
+from contacts_project.kernel.webdav.shapes import Missing, Resource
 from people.contents.contact import LocalContact, load_local_contact
 from people.contents.fields import remote_fields
 from people.services.people import delete_people
@@ -49,7 +50,7 @@ _ASKING = define_text("progress_asking", "Asking for %(count)s contacts that are
 _DELETING = define_text("progress_deleting", "Deleting %(count)s contacts")
 
 
-def apply_remote_deletions(context: SyncContext, index: Index, missing: dict[str, IndexRow]) -> list[RemoteCard]:
+def apply_remote_deletions(context: SyncContext, index: Index, missing: dict[str, IndexRow]) -> list[Resource]:
     """Handle missing cards, each confirmed by the server; returns those that exist after all."""
     moved = _find_relinked(context, missing)
     missing = {key: row for key, row in missing.items() if key not in moved}
@@ -60,7 +61,7 @@ def apply_remote_deletions(context: SyncContext, index: Index, missing: dict[str
     results = list(context.book.fetch([row.href for row in missing.values()]))
     key_by_href = {row.href: key for key, row in missing.items()}
     gone = [missing[key_by_href[result.href]] for result in results if isinstance(result, Missing)]
-    existing = [result for result in results if isinstance(result, RemoteCard)]
+    existing = [result for result in results if isinstance(result, Resource)]
     mapped = [row for row in gone if row.kind == "mapping"]
     guarded = is_deletion_guarded(
         BookState(
@@ -190,11 +191,11 @@ def delete_cards(context: SyncContext) -> None:
         tombstone = tombstones[result.href]
         if isinstance(result, Missing):
             context.act(partial(_finish_card_deletion, context, tombstone))
-        elif isinstance(result, RemoteCard):
+        elif isinstance(result, Resource):
             _delete_card(context, tombstone, result)
 
 
-def _delete_card(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard) -> None:
+def _delete_card(context: SyncContext, tombstone: Tombstone, remote_card: Resource) -> None:
     remote = SideState.CHANGED if _is_edited_remotely(tombstone.remote_raw, remote_card.text) else SideState.UNCHANGED
     sync_plan = plan_card_deletion(remote, can_ask=_can_ask(context, tombstone))
     context.carry_out(
@@ -213,7 +214,7 @@ def _mapping_of(context: SyncContext, tombstone: Tombstone) -> Mapping | None:
     return rows.filter(href_key=tombstone.href_key).first()
 
 
-def _delete_as_planned(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard, action: SyncAction) -> None:
+def _delete_as_planned(context: SyncContext, tombstone: Tombstone, remote_card: Resource, action: SyncAction) -> None:
     if action is SyncAction.CONFLICT_LOCAL_DELETED:
         _open_local_deleted_conflict(context, tombstone, remote_card)
         return
@@ -224,7 +225,7 @@ def _delete_as_planned(context: SyncContext, tombstone: Tombstone, remote_card: 
         context.tally.updated_remotely += written.outcome is WriteOutcome.DONE
     elif written.outcome is WriteOutcome.CHANGED:
         newest = context.book.get_readable(remote_card.href)
-        if isinstance(newest, RemoteCard):
+        if isinstance(newest, Resource):
             _open_local_deleted_conflict(context, tombstone, newest)
     # UNKNOWN and LOCKED leave the tombstone in TO_DELETE: the next run asks again.
     elif written.outcome not in {WriteOutcome.UNKNOWN, WriteOutcome.LOCKED}:
@@ -250,7 +251,7 @@ def _finish_card_deletion(context: SyncContext, tombstone: Tombstone) -> None:
         context.record_remote_write()
 
 
-def _open_local_deleted_conflict(context: SyncContext, tombstone: Tombstone, remote_card: RemoteCard) -> None:
+def _open_local_deleted_conflict(context: SyncContext, tombstone: Tombstone, remote_card: Resource) -> None:
     with context.write():
         # KEPT: the next runs must not delete the card before the user has decided.
         tombstone.etag, tombstone.remote_raw, tombstone.state = remote_card.etag, remote_card.text, TombstoneState.KEPT

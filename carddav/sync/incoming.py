@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from uuid import UUID
 
-from carddav.client.shapes import ListingEntry, RemoteCard, Unreadable
 from carddav.models import (
     JournalEntry,
     JournalState,
@@ -27,6 +26,7 @@ from carddav.sync.new_cards import CardMatcher, NewCard, delete_todos, import_ca
 from carddav.sync.push_plan import unsent_mappings
 from contacts_project.kernel.text_forms import case_key
 from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.webdav.shapes import ListingEntry, Resource, Unreadable
 from people.contents.groups import CategoryGroups
 from people.services.groups import put_members
 from people.vcard import Card, VCardError, read_resource
@@ -65,7 +65,7 @@ class IncomingCards:
         keys = {entry.href: key for key, entry in entries.items()}
         for number, result in enumerate(self.context.book.fetch([entry.href for entry in entries.values()])):
             self.context.report_progress("fetching", _FETCHING.format(count=total), number, total)
-            if isinstance(result, RemoteCard):
+            if isinstance(result, Resource):
                 self.apply(result)
             elif isinstance(result, Unreadable):
                 self.received += 1
@@ -75,7 +75,7 @@ class IncomingCards:
         done = [key for key in self.index.todo if key not in failed]
         self.context.act(partial(self._save_todos, failed, done))
 
-    def apply(self, remote_card: RemoteCard) -> None:
+    def apply(self, remote_card: Resource) -> None:
         self.received += 1
         self.total = max(self.total, self.received)  # a card that the listing did not name
         row = self.index.cards.get(remote_card.key)
@@ -103,7 +103,7 @@ class IncomingCards:
         else:
             self.context.act(partial(self._update_tombstone, row, remote_card))
 
-    def _merge_mapped(self, row: IndexRow, remote_card: RemoteCard, card: Card) -> None:
+    def _merge_mapped(self, row: IndexRow, remote_card: Resource, card: Card) -> None:
         # The listing may contain our own write before it is read back: this is no edit by another client.
         writes = JournalEntry.objects.owned_by(self.context.owner).filter(mapping=row.pk, state=JournalState.DONE)
         unverified = writes.values_list("pk", flat=True).first()
@@ -161,14 +161,14 @@ class IncomingCards:
             )
             delete_todos(context, [new.remote_card.key for new in rest])
 
-    def _update_tombstone(self, row: IndexRow, remote_card: RemoteCard) -> None:
+    def _update_tombstone(self, row: IndexRow, remote_card: Resource) -> None:
         # A card that stays is updated, so that it is not fetched again; one to be deleted keeps its text, against which
         # `delete_cards` recognises the remote edit.
         with self.context.write():
             rows = Tombstone.objects.owned_by(self.context.owner).filter(pk=row.pk)
             rows.filter(state=TombstoneState.KEPT).update(etag=remote_card.etag, remote_raw=remote_card.text)
 
-    def _update_pending(self, row: IndexRow, remote_card: RemoteCard, card: Card) -> None:
+    def _update_pending(self, row: IndexRow, remote_card: Resource, card: Card) -> None:
         with self.context.write():
             rows = PendingImport.objects.owned_by(self.context.owner).filter(pk=row.pk)
             rows.update(
@@ -179,13 +179,13 @@ class IncomingCards:
                 etag=remote_card.etag,
             )
 
-    def _store_unreadable(self, remote_card: RemoteCard, why: Text) -> None:
+    def _store_unreadable(self, remote_card: Resource, why: Text) -> None:
         """Report the card once; it is fetched again when its ETag changes. A mapped contact stays as it is."""
         self.context.tally.add_error(CARD_PROBLEM.format(href=remote_card.href, reason=why))
         values: dict[str, object] = {"kind": OtherKind.UNREADABLE, "error": why, "name": "", "members": []}
         self.context.act(partial(self._store_other_card, remote_card, values))
 
-    def _store_group(self, remote_card: RemoteCard, card: Card) -> None:
+    def _store_group(self, remote_card: Resource, card: Card) -> None:
         values: dict[str, object] = {
             "kind": OtherKind.GROUP,
             "error": "",
@@ -194,7 +194,7 @@ class IncomingCards:
         }
         self._store_other_card(remote_card, values)
 
-    def _store_other_card(self, remote_card: RemoteCard, values: dict[str, object]) -> None:
+    def _store_other_card(self, remote_card: Resource, values: dict[str, object]) -> None:
         context = self.context
         with context.write():
             OtherCard.objects.owned_by(context.owner).update_or_create(

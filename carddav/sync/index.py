@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client.collection import same_etag
-from carddav.client.shapes import Listing, ListingEntry
 from carddav.models import Connection, Mapping, MappingStatus, OtherCard, PendingImport, Todo, Tombstone, TombstoneState
+from contacts_project.kernel.webdav.etags import same_etag
+from contacts_project.kernel.webdav.shapes import Listing, ListingEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from carddav.client.collection import same_etag
-from carddav.client.shapes import Missing, RemoteCard, Unreadable
 from carddav.models import ConflictKind, JournalEntry, JournalOp, JournalState, Mapping, PendingImport, Todo, Tombstone
 from carddav.sync.contacts import load_mapping, load_open_conflict, merge_contact, merge_or_report
 from carddav.sync.context import CARD_PROBLEM, SyncContext
 from carddav.sync.rebase import is_write_applied, rebase_after_other_writes, rebase_after_write
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.etags import same_etag
 from contacts_project.kernel.webdav.hrefs import href_key
+from contacts_project.kernel.webdav.shapes import Missing, Resource, Unreadable
 from people.contents.fields import EMPTY_FIELDS, Fields, remote_fields
 from people.contents.merge import Sides
 from people.vcard import VCardError, read_card, read_resource
@@ -50,7 +50,7 @@ def finish_write(context: SyncContext, intent: JournalEntry, href: str, etag: st
     context.tally.updated_remotely += intent.op == JournalOp.UPDATE
 
 
-def finish_unanswered_write(context: SyncContext, intent: JournalEntry, remote_card: RemoteCard) -> None:
+def finish_unanswered_write(context: SyncContext, intent: JournalEntry, remote_card: Resource) -> None:
     """Record a write whose reply was lost and that was found applied. Its ETag is unknown, since another client may
     have written meanwhile."""
     intent_id = intent.pk  # None after `finish_write` has deleted the intent, because the person is gone
@@ -58,7 +58,7 @@ def finish_unanswered_write(context: SyncContext, intent: JournalEntry, remote_c
     finish_read_back(context, intent_id, remote_card, is_late=True)
 
 
-def finish_read_back(context: SyncContext, intent_id: UUID, remote_card: RemoteCard, *, is_late: bool = False) -> None:
+def finish_read_back(context: SyncContext, intent_id: UUID, remote_card: Resource, *, is_late: bool = False) -> None:
     """Take the card as the server's spelling of what was sent, and merge what other clients have edited since.
 
     `is_late`: the card is not read right after the write.
@@ -154,7 +154,7 @@ def resolve_unknown_write(context: SyncContext, intent: JournalEntry) -> bool:
     return False
 
 
-def matches_intent(intent: JournalEntry, remote_card: RemoteCard) -> bool:
+def matches_intent(intent: JournalEntry, remote_card: Resource) -> bool:
     """Whether the card contains what the write sent."""
     if remote_card.text == intent.body:
         return True
@@ -193,7 +193,7 @@ def read_back(context: SyncContext, *, is_late: bool = False) -> None:
         return
     context.report_progress("verifying", _VERIFYING.format(count=len(unverified)), 0, len(unverified))
     for result in context.book.fetch(list(unverified)):
-        if isinstance(result, RemoteCard):
+        if isinstance(result, Resource):
             finish_read_back(context, unverified[result.href], result, is_late=is_late)
         elif isinstance(result, Unreadable):
             context.tally.add_error(CARD_PROBLEM.format(href=result.href, reason=result.message))

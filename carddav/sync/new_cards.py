@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
 
-from carddav.client.shapes import RemoteCard
 from carddav.models import JournalEntry, JournalOp, JournalState, Mapping, Todo, Tombstone
 from carddav.sync.contacts import ContactState, apply_state, merge_contact, plan_contact_now, read_state
 from carddav.sync.context import SyncContext
@@ -15,6 +14,7 @@ from carddav.sync.pictures import CardPicture, load_and_store_picture, load_chan
 from carddav.sync.plan import SyncPlan, plan_new_cards
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
+from contacts_project.kernel.webdav.shapes import Resource
 from people.contents.contact import LocalContact, create_from_cards, load_local_contacts
 from people.contents.fields import EMPTY_FIELDS, remote_fields
 from people.contents.merge import NO_BASES, Sides, merge
@@ -32,7 +32,7 @@ _MAX_NAMESAKES_PER_CARD = 20
 class NewCard:
     """A card that no mapping refers to."""
 
-    remote_card: RemoteCard
+    remote_card: Resource
     card: Card
     picture: CardPicture | None = None
 
@@ -140,7 +140,7 @@ def link_and_merge(context: SyncContext, new: NewCard, person_id: UUID, moved_fr
     context.decide(read, partial(plan_contact_now, context), apply)
 
 
-def _record_own_write(context: SyncContext, intent: JournalEntry, remote_card: RemoteCard) -> None:
+def _record_own_write(context: SyncContext, intent: JournalEntry, remote_card: Resource) -> None:
     mapping_id = intent.mapping_id
     finish_unanswered_write(context, intent, remote_card)
     if mapping_id is not None:

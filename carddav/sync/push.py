@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from uuid import UUID, uuid4
 
-from carddav.client.book import locks_whole_book
-from carddav.client.shapes import WriteOutcome, WriteResult
+from carddav.client.book import WriteOutcome, WriteResult, locks_whole_book
 from carddav.models import HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import hash_text
 from carddav.sync.contacts import is_sync_suspended, load_mapping, merge_contact
@@ -22,7 +21,7 @@ from carddav.sync.replies import PushState, handle_reply, hold_back
 from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
-from contacts_project.kernel.webdav.errors import CardDavError
+from contacts_project.kernel.webdav.errors import DavError
 from contacts_project.kernel.webdav.hrefs import href_key
 from people.contents.contact import LocalContact, load_local_contact
 from people.photos.files import read_photo
@@ -64,29 +63,29 @@ def _push_batch(context: SyncContext, mapping_ids: Sequence[UUID], state: PushSt
     results = list(zip(intents, _send_requests(context, intents), strict=True))
     # Successful writes first: if another reply ends the run, their outcome is recorded.
     results.sort(key=lambda pair: not (isinstance(pair[1], WriteResult) and pair[1].outcome is WriteOutcome.DONE))
-    failure: CardDavError | None = None
+    failure: DavError | None = None
     for intent, result in results:
         if isinstance(result, WriteResult):
             if handle_reply(context, intent, result, state):
                 _push_batch(context, [*filter(None, [intent.mapping_id])], state)
         else:
-            state.withdraw(intent)  # a CardDavError means that nothing was written
+            state.withdraw(intent)  # a DavError means that nothing was written
             failure = failure or result
     # The error ends the run, so it is raised only after all other outcomes of the batch are recorded.
     if failure is not None:
         raise failure
 
 
-def _send_requests(context: SyncContext, intents: list[JournalEntry]) -> list[WriteResult | CardDavError]:
+def _send_requests(context: SyncContext, intents: list[JournalEntry]) -> list[WriteResult | DavError]:
     if not intents:
         return []
 
-    def send(intent: JournalEntry) -> WriteResult | CardDavError:
+    def send(intent: JournalEntry) -> WriteResult | DavError:
         try:
             if intent.op == JournalOp.CREATE:
                 return context.book.create(intent.href.rpartition("/")[2], intent.body)
             return context.book.put(intent.href, intent.body, intent.if_match or _ANY_VERSION)
-        except CardDavError as error:
+        except DavError as error:
             return error  # not raised here: the outcomes of the other requests must be recorded first
 
     if len(intents) == 1 or context.parallel == 1:

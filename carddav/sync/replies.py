@@ -4,14 +4,15 @@ import datetime as dt
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from carddav.client.collection import same_etag
-from carddav.client.shapes import Missing, WriteOutcome, WriteResult
+from carddav.client.book import WriteOutcome, WriteResult
 from carddav.models import ConflictKind, HeldBack, JournalEntry, JournalOp, Mapping
 from carddav.models.mapping import MAX_TRIES
 from carddav.sync.contacts import load_mapping, merge_or_report, open_conflict
 from carddav.sync.context import SyncContext
 from carddav.sync.journal import finish_unanswered_write, finish_write, matches_intent, resolve_unknown_write
 from contacts_project.kernel.texts import Text, define_text
+from contacts_project.kernel.webdav.etags import same_etag
+from contacts_project.kernel.webdav.shapes import Missing
 
 _NOT_SENT = define_text("card_not_sent", "%(name)s (%(href)s): %(reason)s")
 _NEW_NOT_SENT = define_text("new_card_not_sent", "%(name)s (new): %(reason)s")
@@ -121,7 +122,7 @@ def _handle_changed_card(context: SyncContext, intent: JournalEntry, written: Wr
     named, or a new card cannot be missing, the refusal may pass: a later run tries again."""
     remote_card = context.book.get_readable(intent.href)
     if isinstance(remote_card, Missing):
-        context.book.fetch_properties()  # raises BookGoneError if the book itself is gone
+        context.book.fetch_properties()  # raises CollectionGoneError if the book itself is gone
         if intent.op == JournalOp.CREATE:
             _hold_back_passing(context, intent, written, state)
         else:

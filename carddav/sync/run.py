@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from carddav.client.shapes import Listing
 from carddav.models import Connection, ImportMode, Mapping, PendingImport, Run, RunState
 from carddav.sync.context import SyncContext
 from carddav.sync.deletions import apply_remote_deletions, delete_cards
@@ -21,6 +20,7 @@ from carddav.sync.push import push_all
 from carddav.sync.push_plan import new_people, plan_push, unmapped_people
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.texts import define_text
+from contacts_project.kernel.webdav.shapes import Listing
 
 _NO_ROOM = define_text(
     "no_room_for_contacts", "Your plan has no room for %(count)s new contacts: they wait as pending imports."
@@ -41,7 +41,7 @@ _MAX_SMALL_BOOK_CARDS = 500
 
 
 def sync_book(context: SyncContext) -> None:
-    """Sync the account with the open book. Raises CardDavError, LockLostError; what was committed before stays."""
+    """Sync the account with the open book. Raises DavError, LockLostError; what was committed before stays."""
     # First: while the outcome of our own writes is unknown, the listing would show them as edits of another client.
     context.act(partial(recover, context))
     pull(context)

@@ -12,9 +12,9 @@ from xml.sax.saxutils import escape
 
 from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
-    CardDavError,
+    DavError,
     LoginRefusedError,
-    NotCardDavError,
+    NotDavError,
     StatusError,
 )
 from contacts_project.kernel.webdav.hrefs import href_key, member_url, normalize_server_url, origin
@@ -75,17 +75,17 @@ class _session:  # noqa: N801 - a context manager
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         try:
             self._opened.__exit__(kind, error, None)
-        except CardDavError as failed:
+        except DavError as failed:
             raise convert_dav_error(failed) from failed
-        if isinstance(error, CardDavError):
+        if isinstance(error, DavError):
             raise convert_dav_error(error) from error
 
 
 def _discover(session: DavSession) -> list[dict[str, str]]:
-    """The calendars with events: href, name and url. Raises CardDavError."""
+    """The calendars with events: href, name and url. Raises DavError."""
     first = normalize_server_url(session.login.url)
     root = f"{urlsplit(first).scheme}://{urlsplit(first).netloc}"
-    failure: CardDavError | None = None
+    failure: DavError | None = None
     session.is_discovering = True
     try:
         for url in dict.fromkeys((first, f"{root}/.well-known/caldav", f"{root}/")):
@@ -94,11 +94,11 @@ def _discover(session: DavSession) -> list[dict[str, str]]:
                     return found[:MAX_CALENDARS]
             except LoginRefusedError:
                 raise  # no other address is tried: repeated failures lock accounts
-            except (NotCardDavError, AccessDeniedError) as error:
+            except (NotDavError, AccessDeniedError) as error:
                 failure = failure or error
     finally:
         session.is_discovering = False
-    raise failure or NotCardDavError()
+    raise failure or NotDavError()
 
 
 def _probe(session: DavSession, url: str) -> Iterator[dict[str, str]]:
@@ -125,7 +125,7 @@ def _propfind(session: DavSession, url: str) -> tuple[Response, str]:
     with session.multistatus("PROPFIND", url, _PROPFIND, "0") as (final, responses):
         found = next(iter(responses), None)
     if found is None or (found.status and found.status >= 400):
-        raise NotCardDavError
+        raise NotDavError
     return found, final
 
 
@@ -158,7 +158,7 @@ def _token(session: DavSession, url: str, known: str) -> str:
             return (
                 known if not _has_changed(session, url, known.removeprefix("sync:")) else _propfind_token(session, url)
             )
-        except (StatusError, AccessDeniedError, NotCardDavError):  # the token has expired
+        except (StatusError, AccessDeniedError, NotDavError):  # the token has expired
             pass
     return _propfind_token(session, url)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from carddav.client import discovery
 from carddav.services import server_checks
 from contacts_project.kernel.outbound import sockets
+from contacts_project.kernel.webdav import discovery
 from tests.carddav.conftest import USER
 from tests.carddav.faults import fail, hang, method, redirect, sign_in_page
 from tests.carddav.proxy import Proxy, fault_proxy

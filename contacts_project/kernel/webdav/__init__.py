@@ -1,2 +1,3 @@
-"""WebDAV as real servers implement it (RFC 4918): sessions with a login, redirects, multistatus. Clients of one kind of
-server, such as carddav's, stand on it."""
+"""The house's WebDAV client, as real servers implement RFC 4918: sessions with a login, redirects, multistatus,
+discovery, and collections with their changes (RFC 6578). What differs between address books and calendars is a
+CollectionKind."""

@@ -1,4 +1,4 @@
-"""Errors of a WebDAV client, each with the API's code and a message for the user."""
+"""Errors of a WebDAV client, each with a code and a message for the user."""
 
 from typing import ClassVar
 
@@ -6,14 +6,14 @@ from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLo
 from contacts_project.kernel.texts import Text, define_text
 
 _UNEXPECTED_STATUS = define_text(
-    "unexpected_status", "The server answers with status %(status)d, which no CardDAV server should."
+    "unexpected_status", "The server answers with status %(status)d, which no WebDAV server should."
 )
 
 MAX_RETRY_AFTER_SECONDS = 3600
 
 
-class CardDavError(Exception):
-    """The server cannot be used now. `code` is the API's error code.
+class DavError(Exception):
+    """The server cannot be used now. An app may answer with another `code`, such as `not_carddav`.
 
     `status` is the HTTP status if there was a response, `retry_after` the requested delay in seconds, `has_sent`
     whether the server may have received the request.
@@ -37,28 +37,36 @@ class CardDavError(Exception):
         self.has_sent = has_sent
 
 
-class LoginRefusedError(CardDavError):
+class LoginRefusedError(DavError):
     """401. The same login must not be tried again: some servers lock the account after several failures."""
 
     code = "auth"
     message = define_text("auth_refused", "The server refuses the user name or the password.")
 
 
-class AccessDeniedError(CardDavError):
+class AccessDeniedError(DavError):
     """403 to a read: the login is valid and lacks the permission."""
 
     code = "auth"
     message = define_text("access_denied", "The server knows the login but denies access.")
 
 
-class NotCardDavError(CardDavError):
-    """No address book was found, or the server does not speak CardDAV."""
+class NotDavError(DavError):
+    """No collection of the kind was found, or the server does not speak WebDAV."""
 
-    code = "not_carddav"
-    message = define_text("not_carddav", "There is no CardDAV server at this address.")
+    code = "not_dav"
+    message = define_text("not_dav", "There is no WebDAV server at this address.")
 
 
-class UntrustedHostError(NotCardDavError):
+class NoCollectionError(NotDavError):
+    """Discovery has found nothing at any address; `first` is what the first one has answered."""
+
+    def __init__(self, message: Text, first: NotDavError | None = None) -> None:
+        super().__init__(message)
+        self.first = first
+
+
+class UntrustedHostError(NotDavError):
     """A redirect to another host, `location`, that discovery has not named: it gets no login."""
 
     message = define_text("untrusted_host", "The server sends requests to another host, which gets no login.")
@@ -68,7 +76,7 @@ class UntrustedHostError(NotCardDavError):
         self.location = location
 
 
-class StatusError(NotCardDavError):
+class StatusError(NotDavError):
     """An unexpected status; `conditions` are the names in its DAV:error."""
 
     def __init__(self, status: int, conditions: frozenset[str] = frozenset()) -> None:
@@ -76,19 +84,19 @@ class StatusError(NotCardDavError):
         self.conditions = conditions
 
 
-class MalformedResponseError(NotCardDavError):
+class MalformedResponseError(NotDavError):
     """The XML is malformed or incomplete."""
 
     message = define_text("malformed_xml", "The server answers with XML that cannot be read.")
 
 
 class ResponseTooLongError(MalformedResponseError):
-    """The response is over the size limit: request fewer cards at once."""
+    """The response is over the size limit: request fewer resources at once."""
 
     message = define_text("response_too_long", "The server answers with more than can be read at once.")
 
 
-class ServerTimeoutError(CardDavError):
+class ServerTimeoutError(DavError):
     """The server did not respond in time."""
 
     code = "timeout"
@@ -103,7 +111,7 @@ class OverdueError(ServerTimeoutError):
     )
 
 
-class TlsError(CardDavError):
+class TlsError(DavError):
     """No trusted TLS connection; nothing was sent."""
 
     code = "tls"
@@ -114,35 +122,35 @@ class TlsError(CardDavError):
     )
 
 
-class PolicyError(CardDavError):
+class PolicyError(DavError):
     """The operator's outbound policy refuses the address."""
 
     code = "policy"
     message = define_text("policy_refused", "This address may not be reached from here.")
 
 
-class DnsError(CardDavError):
+class DnsError(DavError):
     """The host name does not resolve."""
 
     code = "dns"
     message = define_text("server_not_resolved", "The name of the server does not resolve.")
 
 
-class ConnectionRejectedError(CardDavError):
+class ConnectionRejectedError(DavError):
     """The connection is refused."""
 
     code = "refused"
     message = define_text("connection_refused", "Nobody listens at this address.")
 
 
-class ConnectionBrokenError(CardDavError):
+class ConnectionBrokenError(DavError):
     """The connection was interrupted during a response."""
 
     code = "interrupted"
     message = define_text("connection_broken", "The connection to the server broke off.")
 
 
-class ServerBusyError(CardDavError):
+class ServerBusyError(DavError):
     """429, 503 and similar, after three retries, or at once if the server asks for a longer wait than a run allows.
 
     `retry_after` is at most an hour.
@@ -152,28 +160,24 @@ class ServerBusyError(CardDavError):
     message = define_text("server_busy", "The server is busy. It is asked again later.")
 
 
-class BookGoneError(CardDavError):
-    """The address book no longer exists."""
+class CollectionGoneError(DavError):
+    """The collection no longer exists."""
 
-    code = "book_gone"
-    message = define_text(
-        "book_gone",
-        "The address book is not on the server any more. Nothing was changed here. To sync with another one, save the "
-        "connection with its address.",
-    )
+    code = "collection_gone"
+
+    def __init__(self, message: Text, *, status: int | None = None) -> None:
+        super().__init__(message, status=status)
 
 
-class BookMovedError(BookGoneError):
-    """The server redirects requests for the book to `location`, which discovery has to confirm."""
+class CollectionMovedError(CollectionGoneError):
+    """The server redirects requests for the collection to `location`, which discovery has to confirm."""
 
-    message = define_text("book_moved", "The address book has moved. The next sync looks for it.")
-
-    def __init__(self, location: str, *, status: int) -> None:
-        super().__init__(status=status)
+    def __init__(self, message: Text, location: str, *, status: int) -> None:
+        super().__init__(message, status=status)
         self.location = location
 
 
-_ERROR_BY_CODE: dict[Code, type[CardDavError]] = {
+_ERROR_BY_CODE: dict[Code, type[DavError]] = {
     Code.BLOCKED: PolicyError,
     Code.DNS: DnsError,
     Code.TIMEOUT: ServerTimeoutError,
@@ -182,8 +186,8 @@ _ERROR_BY_CODE: dict[Code, type[CardDavError]] = {
 }
 
 
-def convert_outbound_error(error: OutboundError) -> CardDavError:
-    """The CardDavError for a failure below HTTP. Only the outbound policy's own message is kept."""
+def convert_outbound_error(error: OutboundError) -> DavError:
+    """The DavError for a failure below HTTP. Only the outbound policy's own message is kept."""
     kind = (
         ResponseTooLongError
         if isinstance(error, TooLongError)

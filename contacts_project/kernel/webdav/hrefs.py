@@ -5,7 +5,7 @@ import re
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from contacts_project.kernel.texts import define_text
-from contacts_project.kernel.webdav.errors import NotCardDavError
+from contacts_project.kernel.webdav.errors import NotDavError
 
 _TOO_LONG = define_text("href_too_long", "The server names an address that is too long.")
 _NO_URL = define_text("href_not_a_url", "The server names an address that is no URL.")
@@ -19,31 +19,31 @@ _MAX_KEY_LENGTH = 200
 MAX_URL_LENGTH = 2000
 
 
-def member_url(book_url: str, href: str) -> str:
-    """The URL of a card: the href's path on the host of the book, whatever host the href contains."""
-    split = urlsplit(book_url)
-    return f"{split.scheme}://{split.netloc}{member_path(book_url, href)}"
+def member_url(collection_url: str, href: str) -> str:
+    """The URL of a resource: the href's path on the host of its collection, whatever host the href contains."""
+    split = urlsplit(collection_url)
+    return f"{split.scheme}://{split.netloc}{member_path(collection_url, href)}"
 
 
-def member_path(book_url: str, href: str) -> str:
-    """The path of a card as the server spelled it, except that characters invalid in a URL are encoded."""
+def member_path(collection_url: str, href: str) -> str:
+    """The path of a resource as the server spelled it, except that characters invalid in a URL are encoded."""
     text = _INVALID_PERCENT.sub("%25", href.strip())
-    book = urlsplit(book_url)
+    collection = urlsplit(collection_url)
     if _ABSOLUTE_URL.match(text):
         text = "/" + text.split("://", 1)[1].partition("/")[2]
-    elif text.startswith(f"//{book.netloc}/"):
-        text = text.removeprefix(f"//{book.netloc}")
+    elif text.startswith(f"//{collection.netloc}/"):
+        text = text.removeprefix(f"//{collection.netloc}")
     elif not text.startswith("/"):
-        text = book.path.rpartition("/")[0] + "/" + text.removeprefix("./")
+        text = collection.path.rpartition("/")[0] + "/" + text.removeprefix("./")
     return quote(text, safe=_SAFE_IN_URL)
 
 
-def href_key(href: str, book_url: str = "") -> str:
+def href_key(href: str, collection_url: str = "") -> str:
     """The form of an href for comparison: its path with one spelling of percent-encoding.
 
-    At most 200 characters; a longer one is replaced by its SHA-256. Only a relative href needs `book_url`.
+    At most 200 characters; a longer one is replaced by its SHA-256. Only a relative href needs `collection_url`.
     """
-    segments = member_path(book_url, href).split("/")
+    segments = member_path(collection_url, href).split("/")
     key = "/".join(quote(unquote_to_bytes(segment), safe=_SAFE_IN_SEGMENT) for segment in segments)
     return key if len(key) <= _MAX_KEY_LENGTH else "sha256:" + hashlib.sha256(key.encode()).hexdigest()
 
@@ -59,14 +59,14 @@ def resolve_url(base_url: str, href: str) -> str:
 
 
 def origin(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port, by which it is decided who gets the login. Raises NotCardDavError for an invalid URL."""
+    """Scheme, host and port, by which it is decided who gets the login. Raises NotDavError for an invalid URL."""
     if len(url) > MAX_URL_LENGTH:
-        raise NotCardDavError(_TOO_LONG)
+        raise NotDavError(_TOO_LONG)
     try:
         split = urlsplit(url)
         return split.scheme, split.hostname or "", split.port or {"https": 443}.get(split.scheme, 80)
     except ValueError as error:
-        raise NotCardDavError(_NO_URL) from error
+        raise NotDavError(_NO_URL) from error
 
 
 def same_origin_url(base_url: str, url: str) -> str:

@@ -32,7 +32,7 @@ _DECLARED_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([A-Za-z0-9._-]+)["
 _CDATA, _CDATA_END = "<![CDATA[", "]]>"
 # A character split by line folding, whose line break may be a reference.
 _SPLIT_CHARACTER = re.compile(rb"([\xc2-\xf4][\x80-\xbf]{0,2})((?:\r|&#13;|&#x0*[dD];)?\n[ \t])([\x80-\xbf]{1,3})")
-_REPAIR_HANDLER = "carddav-repair"
+_REPAIR_HANDLER = "webdav-repair"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 

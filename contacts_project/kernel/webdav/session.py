@@ -21,7 +21,7 @@ from contacts_project.kernel.webdav.errors import (
     ConnectionBrokenError,
     ConnectionRejectedError,
     LoginRefusedError,
-    NotCardDavError,
+    NotDavError,
     OverdueError,
     PolicyError,
     ServerBusyError,
@@ -35,12 +35,12 @@ from contacts_project.kernel.webdav.login import Authenticator, Login
 from contacts_project.kernel.webdav.multistatus import Multistatus, error_conditions
 
 _CIRCLES = define_text("redirect_loop", "The server sends requests round in circles.")
-_HTML = define_text("html_page", "The server answers with a page for a browser, not as a CardDAV server.")
+HTML_PAGE = define_text("html_page", "The server answers with a page for a browser, not as a WebDAV server.")
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024
 CONNECT_SECONDS, READ_SECONDS, TOTAL_SECONDS = 10.0, 60.0, 600.0
-#: Radicale reads every card before the first byte of a full listing.
+#: Radicale reads every resource before the first byte of a full listing.
 LISTING_SECONDS = 300.0
 #: How long a request waits until fewer than two others of its account are under way.
 MAX_TURN_WAIT_SECONDS = 60.0
@@ -103,7 +103,7 @@ class DavSession:
         """The URL of a principal's, home set's or redirect's href.
 
         An http URL on another host or port is an internal address that leaked through a proxy: its path is used on the
-        host of `base_url`. Raises NotCardDavError for an invalid URL.
+        host of `base_url`. Raises NotDavError for an invalid URL.
         """
         url = resolve_url(base_url, href)
         if origin(url) == origin(base_url) or not url.startswith("http://"):
@@ -132,13 +132,13 @@ class DavSession:
             # Method, body, Depth and conditions stay the same: HTTP libraries drop them after 301 and 302.
             response.close()
             url = self._redirect_target(url, location, response.status)
-        raise NotCardDavError(_CIRCLES)
+        raise NotDavError(_CIRCLES)
 
     @contextmanager
     def response(
         self, method: str, url: str, *, body: bytes = b"", headers: Mapping[str, str] | None = None
     ) -> Iterator[OutboundResponse]:
-        """`send` as a context manager: closes the response and converts read errors to CardDavError."""
+        """`send` as a context manager: closes the response and converts read errors to DavError."""
         response, _ = self.send(method, url, body=body, headers=headers)
         with response, _convert_errors():
             yield response
@@ -147,14 +147,14 @@ class DavSession:
     def multistatus(self, method: str, url: str, body: str, depth: str) -> "Iterator[tuple[str, Multistatus]]":
         """Request a 207 and parse it as a stream; yields the URL that sent it and the responses.
 
-        Raises AccessDeniedError for 403, StatusError for any other status, NotCardDavError for HTML.
+        Raises AccessDeniedError for 403, StatusError for any other status, NotDavError for HTML.
         """
         headers = {"Content-Type": "application/xml; charset=utf-8", "Depth": depth}
         with self.response(method, url, body=body.encode(), headers=headers) as response:
             if response.status != 207:
                 raise_for_status(response)
             if is_html(response):
-                raise NotCardDavError(_HTML)
+                raise NotDavError(HTML_PAGE)
             yield response.url, Multistatus(response.chunks(MAX_BODY_BYTES), parse_charset(response))
 
     def _send_with_retries(
@@ -301,7 +301,7 @@ def is_html(response: OutboundResponse) -> bool:
 
 
 def parse_charset(response: OutboundResponse) -> str | None:
-    """The charset of Content-Type, if it is one in which cards are written."""
+    """The charset of Content-Type, if it is one in which text is written."""
     for part in (response.headers.get("Content-Type") or "").split(";")[1:]:
         name, _, value = part.strip().partition("=")
         if name.lower() == "charset":

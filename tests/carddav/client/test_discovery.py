@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from carddav.client.discovery import Service, discover, find_services
-from contacts_project.kernel.webdav.errors import BookGoneError, DnsError, LoginRefusedError, NotCardDavError
+from carddav.client.discovery import discover
+from contacts_project.kernel.webdav.discovery import Service, find_services
+from contacts_project.kernel.webdav.errors import CollectionGoneError, DnsError, LoginRefusedError, NotDavError
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import DavSession, open_session
 from tests.carddav.conftest import USER, FakeBook
@@ -107,7 +108,7 @@ def test_redirect_to_an_unreachable_host_keeps_the_original_host(fake: FakeBook,
 
 def test_redirect_loop_ends(fake: FakeBook) -> None:
     fake.proxy.add(redirect(302, "/again/"))
-    with pytest.raises(NotCardDavError):
+    with pytest.raises(NotDavError):
         discover(fake.session)
     assert fake.proxy.count() < 80
 
@@ -144,7 +145,7 @@ def test_stored_book_is_never_replaced_by_another(fake: FakeBook) -> None:
     add_account(fake.proxy, "/", ("/h/ada/a/", BOOK_TYPE), ("/h/ada/b%20c/", BOOK_TYPE))
     stored = f"{fake.proxy.url}h/ada/b c"
     assert discover(fake.session, stored=stored).book.url.endswith("/h/ada/b%20c/")
-    with pytest.raises(BookGoneError):
+    with pytest.raises(CollectionGoneError):
         discover(fake.session, stored=f"{fake.proxy.url}h/ada/gone/")
 
 
@@ -159,20 +160,20 @@ def test_default_book_is_the_providers_or_the_first_writable(fake: FakeBook) -> 
 def test_domain_without_web_server_is_looked_up_in_dns(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     domains = []
 
-    def find_services(domain: str) -> list[Service]:
-        domains.append(domain)
+    def find_services(name: str) -> list[Service]:
+        domains.append(name)
         return [Service(fake.proxy.url + "dav/", has_path=True)]
 
-    monkeypatch.setattr("carddav.client.discovery.find_services", find_services)
+    monkeypatch.setattr("contacts_project.kernel.webdav.discovery.find_services", find_services)
     add_account(fake.proxy)
     # Over plain http the login is sent only to hosts that the user named, so this server must not require it.
     assert discover_from("ada@nowhere.invalid").book.url.endswith("/h/ada/b/")
-    assert domains == ["nowhere.invalid"]
+    assert domains == ["_carddavs._tcp.nowhere.invalid"]
     assert all("authorization" not in request.headers for request in fake.proxy.requests)
 
 
 def test_unknown_domain_is_a_dns_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carddav.client.discovery.find_services", lambda domain: [])
+    monkeypatch.setattr("contacts_project.kernel.webdav.discovery.find_services", lambda domain: [])
     with pytest.raises(DnsError):
         discover_from("nowhere.invalid")
 
@@ -192,7 +193,7 @@ def test_service_records_follow_rfc_6764(monkeypatch: pytest.MonkeyPatch) -> Non
         )
 
     monkeypatch.setattr("dns.resolver.resolve", resolve)
-    found = find_services("example.org")
+    found = find_services("_carddavs._tcp.example.org")
     assert [service.url for service in found] == [f"https://{name}.example:443/dav/" for name in "acb"]
 
 
@@ -210,5 +211,5 @@ def test_403_of_a_guessed_path_is_not_an_access_error(radicale_server: DavServer
     path = radicale_server.make_book("solo")
     radicale_server.delete("solo", path)
     url = radicale_server.url.rstrip("/") + path
-    with open_session(Login(url, "solo", PASSWORD)) as session, pytest.raises(NotCardDavError):
+    with open_session(Login(url, "solo", PASSWORD)) as session, pytest.raises(NotDavError):
         discover(session)

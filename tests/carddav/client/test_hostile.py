@@ -1,14 +1,15 @@
-"""Malicious responses: each is a CardDavError or is ignored, and none exhausts memory or crashes the process."""
+"""Malicious responses: each is a DavError or is ignored, and none exhausts memory or crashes the process."""
 
 import gzip
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
-from carddav.client.book import AddressBook
+from carddav.client.address_books import ADDRESS_BOOKS
+from carddav.client.book import AddressBook, WriteOutcome
 from carddav.client.discovery import discover
-from carddav.client.shapes import WriteOutcome
-from contacts_project.kernel.webdav.errors import CardDavError, MalformedResponseError, NotCardDavError
+from contacts_project.kernel.webdav.errors import DavError, MalformedResponseError, NotDavError
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.multistatus import Multistatus
 from contacts_project.kernel.webdav.session import open_session
@@ -38,7 +39,7 @@ def prop(href: str, *props: str) -> str:
 @pytest.mark.parametrize("link", BROKEN_LINKS)
 def test_redirect_to_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     fake.proxy.add(fail(301, headers={"Location": link}))
-    with pytest.raises(CardDavError):
+    with pytest.raises(DavError):
         fake.book.list()
 
 
@@ -46,7 +47,7 @@ def test_redirect_to_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> No
 def test_principal_with_an_invalid_url_is_an_error(fake: FakeBook, link: str) -> None:
     props = f"<current-user-principal><href>{link}</href></current-user-principal>"
     fake.proxy.add(fail(207, multistatus(prop("/", props))))
-    with pytest.raises(CardDavError):
+    with pytest.raises(DavError):
         discover(fake.session)
 
 
@@ -77,7 +78,7 @@ def test_etag_that_is_invalid_in_a_header_is_not_sent(fake: FakeBook, etag: str)
 def test_user_name_that_is_invalid_in_a_header_is_not_sent(waits: list[float], username: str) -> None:
     with fault_proxy() as proxy, open_session(Login(proxy.url, username, "Ł\n"), sleep=waits.append) as session:
         proxy.add(digest_only("somebody", "else"))
-        with pytest.raises(CardDavError):
+        with pytest.raises(DavError):
             AddressBook(session, f"{proxy.url}ada/book/").list()
     assert all("x-evil" not in request.headers for request in proxy.requests)
 
@@ -104,7 +105,7 @@ def test_endless_tag_is_refused() -> None:
 
 def test_endless_listing_is_refused(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page announces another page."""
-    monkeypatch.setattr("carddav.client.book._MAX_CARDS", 1_000)
+    monkeypatch.setattr(AddressBook, "kind", replace(ADDRESS_BOOKS, max_members=1_000))
     count = iter(range(10**9))
 
     def page(request: Request) -> Reply:
@@ -114,7 +115,7 @@ def test_endless_listing_is_refused(fake: FakeBook, monkeypatch: pytest.MonkeyPa
 
     fake.proxy.add(Fault(before=page))
     fake.book.caps = fake.book.caps.__class__(reports=("sync-collection",))
-    with pytest.raises(NotCardDavError):
+    with pytest.raises(NotDavError):
         fake.book.changes("", "")
     assert fake.proxy.count() == 4
 

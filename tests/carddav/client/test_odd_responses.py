@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from carddav.client.collection import MAX_HREFS
-from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable, WriteOutcome
-from contacts_project.kernel.webdav.errors import AccessDeniedError, BookGoneError
+from carddav.client.book import WriteOutcome
+from contacts_project.kernel.webdav.collection import MAX_HREFS
+from contacts_project.kernel.webdav.errors import AccessDeniedError, CollectionGoneError
 from contacts_project.kernel.webdav.multistatus import CARD, Multistatus
+from contacts_project.kernel.webdav.shapes import Capabilities, Missing, Resource, Unreadable
 from tests.carddav.client.test_discovery import (
     BOOK,
     BOOK_TYPE,
@@ -50,7 +51,7 @@ def test_token_refused_without_a_reason_gives_a_full_listing(fake: FakeBook, sta
     assert fake.book.caps.has_sync
 
 
-@pytest.mark.parametrize(("status", "error"), [(403, AccessDeniedError), (404, BookGoneError)])
+@pytest.mark.parametrize(("status", "error"), [(403, AccessDeniedError), (404, CollectionGoneError)])
 def test_forbidden_or_missing_book_is_an_error(fake: FakeBook, status: int, error: type[Exception]) -> None:
     fake.book.caps = SYNC
     fake.proxy.add(fail(status))
@@ -72,7 +73,7 @@ def test_unsupported_report_is_requested_only_once(fake: FakeBook, status: int) 
 def test_multiget_is_tried_even_if_not_listed_as_supported(fake: FakeBook) -> None:
     fake.book.caps = Capabilities(reports=("expand-property",))
     fake.proxy.add(fail(207, f"<multistatus {CARDDAV}>{response_with_card('1.vcf', card())}</multistatus>"))
-    assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [RemoteCard]
+    assert [type(result) for result in fake.book.fetch(["1.vcf"])] == [Resource]
     assert fake.proxy.log() == ["REPORT /ada/book/"]
 
 
@@ -90,7 +91,7 @@ def test_forbidden_card_does_not_stop_the_others(fake: FakeBook) -> None:
     fake.proxy.add(fail(207, multistatus(("/ada/book/", BOOK_TYPE)), when=method("PROPFIND")))
     fake.proxy.add(Fault(before=answer))
     results = {result.href: type(result) for result in fake.book.fetch([f"{number}.vcf" for number in range(4)])}
-    assert results == {"0.vcf": RemoteCard, "1.vcf": RemoteCard, "2.vcf": Unreadable, "3.vcf": RemoteCard}
+    assert results == {"0.vcf": Resource, "1.vcf": Resource, "2.vcf": Unreadable, "3.vcf": Resource}
 
 
 def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,16 +102,16 @@ def test_too_large_response_is_requested_in_parts(fake: FakeBook, monkeypatch: p
     monkeypatch.setattr("contacts_project.kernel.webdav.session.MAX_BODY_BYTES", 20_000)
     fake.proxy.add(Fault(before=answer, when=method("REPORT")))
     hrefs = [f"{number}.vcf" for number in range(2 * MAX_HREFS)]
-    assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, RemoteCard)} == set(hrefs)
+    assert {result.href for result in fake.book.fetch(hrefs) if isinstance(result, Resource)} == set(hrefs)
     assert fake.proxy.count() <= 2 * (1 + 2 + 4 + 8)  # the request is halved until the response fits
 
 
 def test_too_large_card_does_not_stop_the_others(fake: FakeBook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("carddav.client.collection.MAX_BODY_BYTES", 100)
+    monkeypatch.setattr("contacts_project.kernel.webdav.collection.MAX_BODY_BYTES", 100)
     fake.proxy.add(fail(501, when=method("REPORT")))
     fake.proxy.add(fail(200, card("1", "A" * 1000), when=at("/ada/book/1.vcf")))
     fake.proxy.add(fail(200, card("2", "B"), when=at("/ada/book/2.vcf")))
-    assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, RemoteCard]
+    assert [type(result) for result in fake.book.fetch(["1.vcf", "2.vcf"])] == [Unreadable, Resource]
 
 
 def test_response_may_give_a_status_for_several_hrefs(fake: FakeBook) -> None:
@@ -143,7 +144,7 @@ def test_text_that_is_not_utf_8_is_decoded(fake: FakeBook, data: bytes, name: st
     in_get = text.replace(b"&#13;", b"\r")
     fake.proxy.add(Fault(before=lambda request: Reply(200, {}, b"\xef\xbb\xbf" + in_get), when=method("GET")))
     for result in (*fake.book.fetch(["1.vcf"]), fake.book.get("1.vcf")):
-        assert isinstance(result, RemoteCard)
+        assert isinstance(result, Resource)
         lines = result.text.replace("\r\n ", "").replace("\n ", "").splitlines()
         assert lines[0] == "BEGIN:VCARD"
         assert f"FN:{name}" in lines
@@ -157,7 +158,7 @@ def test_etag_of_a_compressed_response_matches(fake: FakeBook) -> None:
     fake.proxy.add(fail(200, card(), headers={"ETag": '"1"'}, when=method("GET")))
     fake.proxy.add(Fault(before=put, when=method("PUT")))
     result = fake.book.get("1.vcf")
-    assert isinstance(result, RemoteCard)
+    assert isinstance(result, Resource)
     assert fake.book.put("1.vcf", card(), result.etag or "").outcome is WriteOutcome.DONE
 
 

@@ -14,7 +14,7 @@ from carddav.client.book import AddressBook
 from carddav.client.discovery import discover
 from carddav.models import Connection
 from carddav.services import runs
-from contacts_project.kernel.webdav.errors import BookMovedError
+from contacts_project.kernel.webdav.errors import CollectionMovedError
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import open_session
 from tests.builders import make_person
@@ -88,7 +88,7 @@ def test_redirect_of_a_book_does_not_name_the_host(hosts: Hosts) -> None:
     hosts.first_host.reply = Reply(302, {"Location": f"{hosts.other_url}/dav/"})
     url = f"{hosts.first_host.url}/book/"
     with open_session(Login(f"{hosts.first_host.url}/", USER, PASSWORD), trusted_urls=[url]) as session:
-        with pytest.raises(BookMovedError):
+        with pytest.raises(CollectionMovedError):
             AddressBook(session, url).list()
         assert hosts.other_host.received == []
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.shapes import Capabilities, Missing, RemoteCard, Unreadable
 from contacts_project.kernel.external_waits import release_thread
 from contacts_project.kernel.webdav.errors import (
-    BookGoneError,
-    BookMovedError,
+    CollectionGoneError,
+    CollectionMovedError,
     MalformedResponseError,
-    NotCardDavError,
+    NotDavError,
     ServerTimeoutError,
 )
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import open_session
+from contacts_project.kernel.webdav.shapes import Capabilities, Missing, Resource, Unreadable
 from tests.carddav.conftest import USER, FakeBook, RealBook, card
 from tests.carddav.faults import (
     at,
@@ -42,7 +42,7 @@ def fill(real: RealBook, number: int) -> None:
 
 
 def fetch_texts(real: RealBook, hrefs: list[str]) -> dict[str, str]:
-    return {found.href: found.text for found in real.book.fetch(hrefs) if isinstance(found, RemoteCard)}
+    return {found.href: found.text for found in real.book.fetch(hrefs) if isinstance(found, Resource)}
 
 
 def test_changes_since_a_token_are_listed(real: RealBook, proxy: Proxy) -> None:
@@ -93,7 +93,7 @@ def test_thread_counts_as_free_while_cards_are_fetched(real: RealBook) -> None:
     real.put("1.vcf", card())
     token = release_thread.set(record_release)
     try:
-        assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [RemoteCard]
+        assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Resource]
     finally:
         release_thread.reset(token)
     assert releases == ["aside"]
@@ -104,7 +104,7 @@ def test_deleted_card_is_missing_and_the_others_are_fetched(real: RealBook) -> N
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     real.server.delete(USER, f"{real.path}1.vcf")
     found = list(real.book.fetch(hrefs))
-    assert sorted(type(result).__name__ for result in found) == ["Missing", "RemoteCard", "RemoteCard"]
+    assert sorted(type(result).__name__ for result in found) == ["Missing", "Resource", "Resource"]
     assert real.book.get(f"{real.path}1.vcf") == Missing(f"{real.path}1.vcf", f"{real.path}1.vcf")
 
 
@@ -114,7 +114,7 @@ def test_missing_card_that_fails_the_multiget_does_not_lose_the_others(real: Rea
     real.server.delete(USER, f"{real.path}17.vcf")
     proxy.add(fail(404, when=lambda request: reports("addressbook-multiget")(request) and b"/17.vcf" in request.body))
     found = list(real.book.fetch(hrefs))
-    assert sum(isinstance(result, RemoteCard) for result in found) == 49
+    assert sum(isinstance(result, Resource) for result in found) == 49
     assert [result.key for result in found if isinstance(result, Missing)] == [f"{real.path}17.vcf"]
 
 
@@ -141,7 +141,7 @@ def test_removed_card_that_multiget_omits_is_missing(real: RealBook, proxy: Prox
     proxy.clear_requests()
     proxy.add(rewrite(r"<(?:\w+:)?response>.*?</(?:\w+:)?response>", "", when=reports("addressbook-multiget")))
     assert [type(found) for found in real.book.fetch(hrefs)] == [Missing, Missing]
-    assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [RemoteCard]
+    assert [type(found) for found in real.book.fetch([f"{real.path}1.vcf"])] == [Resource]
     assert proxy.log() == [f"REPORT {real.path}", f"REPORT {real.path}", f"GET {real.path}1.vcf"]
 
 
@@ -158,7 +158,7 @@ def test_server_without_multiget_is_read_by_get(real: RealBook, proxy: Proxy) ->
     proxy.add(fail(501, when=reports("addressbook-multiget")))
     assert len(fetch_texts(real, hrefs)) == 3
     assert len(fetch_texts(real, hrefs)) == 3
-    assert not real.book.caps.has_multiget
+    assert not real.book.caps.may_have("addressbook-multiget")
     assert (proxy.count("GET"), proxy.count("REPORT")) == (6, 2)
 
 
@@ -167,7 +167,7 @@ def test_unreadable_card_does_not_stop_the_others(real: RealBook, proxy: Proxy) 
     hrefs = [entry.href for entry in real.book.changes("", "").changed]
     proxy.add(fail(500, when=lambda request: b"/1.vcf" in request.body or request.path.endswith("/1.vcf")))
     found = list(real.book.fetch(hrefs))
-    assert sum(isinstance(result, RemoteCard) for result in found) == 2
+    assert sum(isinstance(result, Resource) for result in found) == 2
     assert [(result.key, result.status) for result in found if isinstance(result, Unreadable)] == [
         (f"{real.path}1.vcf", 500)
     ]
@@ -228,16 +228,16 @@ def test_missing_or_moved_book_is_not_an_empty_book(real: RealBook, proxy: Proxy
     token = real.book.changes("", "").token
     proxy.add(redirect(301, "/elsewhere/", when=at(real.path), times=1))
     proxy.add(fail(207, '<multistatus xmlns="DAV:"/>', when=at("/elsewhere/")))
-    with pytest.raises(BookMovedError) as caught:
+    with pytest.raises(CollectionMovedError) as caught:
         real.book.changes(token, "")
     assert caught.value.location.endswith("/elsewhere/")
     real.server.delete(USER, real.path)
-    with pytest.raises(BookGoneError):
+    with pytest.raises(CollectionGoneError):
         real.book.list()
-    with pytest.raises(BookGoneError):
+    with pytest.raises(CollectionGoneError):
         real.book.changes(token, "")
     proxy.add(fail(404, when=reports("addressbook-multiget")))
-    with pytest.raises(BookGoneError):
+    with pytest.raises(CollectionGoneError):
         list(real.book.fetch(["1.vcf", "2.vcf"]))
 
 
@@ -247,7 +247,7 @@ def test_html_page_is_not_an_empty_book(real: RealBook, proxy: Proxy, status: in
     page = sign_in_page()
     proxy.add(page)
     for read_book in (real.book.list, lambda: real.book.changes("", ""), lambda: real.book.get("0.vcf")):
-        with pytest.raises(NotCardDavError):
+        with pytest.raises(NotDavError):
             read_book()
 
 
@@ -288,7 +288,7 @@ def test_characters_that_xml_forbids_are_replaced(real: RealBook, proxy: Proxy) 
     )
     proxy.add(fail(207, body, when=reports("addressbook-multiget")))
     [found] = real.book.fetch(["1.vcf"])
-    assert isinstance(found, RemoteCard)
+    assert isinstance(found, Resource)
     assert found.text.split("\r\n")[3] == "FN:Ada \U0001f600  \U0001f600 "
 
 
@@ -307,7 +307,7 @@ def test_first_listing_has_a_longer_timeout(
     if not has_sync:
         real.book.caps = replace(real.book.caps, reports=("addressbook-multiget",))
     monkeypatch.setattr("contacts_project.kernel.webdav.session.READ_SECONDS", 0.5)
-    monkeypatch.setattr("carddav.client.book.READ_SECONDS", 0.5)
+    monkeypatch.setattr("contacts_project.kernel.webdav.listing.READ_SECONDS", 0.5)
     with open_session(Login(proxy.url, USER, PASSWORD), sleep=waits.append) as session:
         book = AddressBook(session, real.book.url, real.book.caps)
         slow = reports("sync-collection") if has_sync else method("PROPFIND")

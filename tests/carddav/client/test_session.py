@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 from carddav.client.book import AddressBook
-from carddav.client.shapes import Missing
 from contacts_project.kernel.webdav.errors import (
-    BookGoneError,
+    CollectionGoneError,
     ConnectionRejectedError,
     DnsError,
     LoginRefusedError,
-    NotCardDavError,
+    NotDavError,
     PolicyError,
     ServerBusyError,
     ServerTimeoutError,
@@ -20,6 +19,7 @@ from contacts_project.kernel.webdav.errors import (
 )
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import open_session
+from contacts_project.kernel.webdav.shapes import Missing
 from tests.carddav.conftest import USER, FakeBook, RealBook
 from tests.carddav.faults import at, digest_only, fail, hang, redirect
 from tests.carddav.proxy import Proxy
@@ -78,7 +78,7 @@ def test_redirect_keeps_method_body_and_depth(real: RealBook, proxy: Proxy) -> N
 def test_login_is_not_sent_to_other_hosts(fake: FakeBook) -> None:
     with recording_server() as other:
         fake.proxy.add(redirect(302, f"http://localhost:{other.port}/book/"))
-        with pytest.raises(NotCardDavError):
+        with pytest.raises(NotDavError):
             fake.book.list()
         assert other.received == []
 
@@ -86,7 +86,7 @@ def test_login_is_not_sent_to_other_hosts(fake: FakeBook) -> None:
 def test_busy_server_is_retried_with_growing_delays(fake: FakeBook, waits: list[float]) -> None:
     fake.proxy.add(fail(503, times=2))
     fake.proxy.add(fail(207, EMPTY))
-    assert fake.book._sync_collection("t").is_unchanged
+    assert fake.book.changes("t", "").is_unchanged
     assert [round(wait) for wait in waits] == [1, 2]
 
 
@@ -131,7 +131,7 @@ def test_untrusted_certificate_gets_no_login(tmp_path: Path, settings: Any) -> N
     settings.OUTBOUND_CA_FILE = authority.file
     with recording_server(authority.server_context("127.0.0.1")) as server:
         server.reply = Reply(404)
-        with pytest.raises(BookGoneError):
+        with pytest.raises(CollectionGoneError):
             list_book(f"{server.url}/")
         assert len(server.received) == 1
 

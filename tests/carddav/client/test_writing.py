@@ -2,8 +2,7 @@
 
 import pytest
 
-from carddav.client.book import AddressBook
-from carddav.client.shapes import WriteOutcome
+from carddav.client.book import AddressBook, WriteOutcome
 from contacts_project.kernel.webdav.errors import ConnectionRejectedError, ServerBusyError
 from contacts_project.kernel.webdav.login import Login
 from contacts_project.kernel.webdav.session import open_session

@@ -3,23 +3,22 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from carddav.client.book import AddressBook
-from carddav.client.collection import same_etag
-from carddav.client.shapes import (
+from carddav.client.address_books import ADDRESS_BOOKS
+from carddav.client.book import AddressBook, WriteOutcome, WriteResult
+from contacts_project.kernel.texts import Text
+from contacts_project.kernel.webdav.errors import CollectionGoneError, ConnectionBrokenError
+from contacts_project.kernel.webdav.etags import same_etag
+from contacts_project.kernel.webdav.hrefs import href_key
+from contacts_project.kernel.webdav.shapes import (
     Capabilities,
     FetchResult,
-    FoundBook,
+    FoundCollection,
     Listing,
     ListingEntry,
     Missing,
-    RemoteCard,
+    Resource,
     Unreadable,
-    WriteOutcome,
-    WriteResult,
 )
-from contacts_project.kernel.texts import Text
-from contacts_project.kernel.webdav.errors import BookGoneError, ConnectionBrokenError
-from contacts_project.kernel.webdav.hrefs import href_key
 
 BOOK_URL = "http://127.0.0.1:1/ada/book/"
 
@@ -103,7 +102,7 @@ class MemoryBook(AddressBook):
         if fault == "lose_before":
             raise ConnectionBrokenError
         if server.is_gone:
-            raise BookGoneError
+            raise CollectionGoneError(ADDRESS_BOOKS.gone)
         return fault
 
     def _after(self, fault: str | None) -> None:
@@ -115,9 +114,9 @@ class MemoryBook(AddressBook):
     def retry_refused_reports(self) -> None:
         """Do nothing: the reports of this book never change."""
 
-    def fetch_properties(self) -> FoundBook:
+    def fetch_properties(self) -> FoundCollection:
         self._request("look")
-        return FoundBook(self.url, "Book", self.caps)
+        return FoundCollection(self.url, "Book", self.caps)
 
     def changes(self, token: str, ctag: str, *, is_small: bool = False) -> Listing:
         fault = self._request("changes")
@@ -163,9 +162,9 @@ class MemoryBook(AddressBook):
             return Missing(href, href_key(href))
         if href in self.server.unreadable:
             return Unreadable(href, href_key(href), 500, Text("failed", "the server failed"))
-        return RemoteCard(href, href_key(href), card.etag, card.text)
+        return Resource(href, href_key(href), card.etag, card.text)
 
-    def get(self, href: str) -> RemoteCard | Missing:
+    def get(self, href: str) -> Resource | Missing:
         self._after(self._request(f"get {href}"))
         found = self._found(href)
         assert not isinstance(found, Unreadable)

@@ -6,7 +6,7 @@ import pytest
 from django.db.models import F
 
 from accounts.models import User
-from carddav.client.shapes import WriteOutcome
+from carddav.client.book import WriteOutcome
 from carddav.models import JournalEntry, Mapping
 from carddav.models.mapping import MAX_TRIES
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard

@@ -8,7 +8,7 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client.shapes import WriteOutcome
+from carddav.client.book import WriteOutcome
 from carddav.models import Conflict, Connection
 from carddav.models.mapping import MAX_TRIES
 from carddav.services import schedule

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from carddav.api.sync import progress
-from carddav.client.shapes import WriteOutcome
+from carddav.client.book import WriteOutcome
 from carddav.models import Connection, JournalEntry, Mapping, PendingImport, Run
 from carddav.services import imports, schedule
 from carddav.services.connections import locked_connection

@@ -10,10 +10,11 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from carddav.client.shapes import WriteOutcome
+from carddav.client.address_books import ADDRESS_BOOKS
+from carddav.client.book import WriteOutcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from carddav.sync import run
-from contacts_project.kernel.webdav.errors import BookGoneError, LoginRefusedError, ServerBusyError
+from contacts_project.kernel.webdav.errors import CollectionGoneError, LoginRefusedError, ServerBusyError
 from people.models import AwaitedMember, Group, Membership, Person
 from people.photos.names import photo_hash
 from tests.carddav.sync.memory_book import Killed
@@ -315,7 +316,7 @@ def test_wrong_password_pauses_the_sync(synced: SyncedAccount) -> None:
 def test_removed_book_is_an_error(synced: SyncedAccount) -> None:
     synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()
-    synced.server.on_request = raise_at(BookGoneError(status=404), at="changes")
+    synced.server.on_request = raise_at(CollectionGoneError(ADDRESS_BOOKS.gone, status=404), at="changes")
     run = synced.sync()
     assert run.code == "book_gone"
     assert Person.objects.owned_by(synced.owner).active().count() == 1
