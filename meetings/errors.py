@@ -4,12 +4,16 @@ from contacts_project.kernel.outbound.failures import Code, OutboundError, TooLo
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.webdav.errors import (
     AccessDeniedError,
+    CollectionGoneError,
     DavError,
     LoginRefusedError,
-    MalformedResponseError,
+    NoCollectionError,
     NotDavError,
+    RedirectLoopError,
     ResponseTooLongError,
     StatusError,
+    TooManyMembersError,
+    UntrustedHostError,
 )
 
 _TEXTS = {
@@ -41,6 +45,19 @@ _OUTBOUND_CODES = {
 }
 
 
+_DAV_CODES: tuple[tuple[tuple[type[DavError], ...], str], ...] = (
+    ((LoginRefusedError, AccessDeniedError), "auth"),
+    ((ResponseTooLongError, TooManyMembersError), "too_large"),
+    ((RedirectLoopError, UntrustedHostError), "redirect"),
+    ((NotDavError, CollectionGoneError), "not_calendar"),
+)
+
+
+def text_of(code: str) -> Text:
+    """What people read of a code."""
+    return _TEXTS[code]
+
+
 class CalendarError(Exception):
     """The calendar cannot be read now."""
 
@@ -64,13 +81,10 @@ def convert_outbound_error(error: OutboundError) -> CalendarError:
 
 
 def convert_dav_error(error: DavError) -> CalendarError:
-    """The same for an error of the WebDAV session."""
-    if isinstance(error, LoginRefusedError | AccessDeniedError):
-        return CalendarError("auth")
-    if isinstance(error, ResponseTooLongError):
-        return CalendarError("too_large")
+    """The same for an error of the WebDAV client."""
+    if isinstance(error, NoCollectionError) and error.first is not None:
+        error = error.first
     if isinstance(error, StatusError) and error.status:
         return status_error(error.status)
-    if isinstance(error, MalformedResponseError | NotDavError):
-        return CalendarError("not_calendar")
-    return CalendarError(error.code if error.code in _TEXTS else "interrupted")
+    code = next((code for kinds, code in _DAV_CODES if isinstance(error, kinds)), error.code)
+    return CalendarError(code if code in _TEXTS else "interrupted")

@@ -27,7 +27,7 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
 from contacts_project.kernel.json import JsonObject, Representation
 from contacts_project.kernel.texts import define_text
-from meetings.client.caldav import MAX_CALENDARS
+from meetings.client.caldav import MAX_CALENDARS, is_chosen
 from meetings.models import (
     MAX_NAME_LENGTH,
     MAX_URL_LENGTH,
@@ -85,7 +85,7 @@ class SourceSerializer(serializers.ModelSerializer[CalendarSource]):
 
     @extend_schema_field(CalendarOfSourceSerializer(many=True))
     def get_calendars(self, row: CalendarSource) -> list[JsonObject]:
-        return [{**entry, "chosen": row.chosen is None or entry["href"] in row.chosen} for entry in row.calendars]
+        return [{**entry, "chosen": is_chosen(entry["href"], row.chosen)} for entry in row.calendars]
 
     @extend_schema_field(serializers.ChoiceField(list(SourceState.values)))
     def get_state(self, row: CalendarSource) -> str:

@@ -5,7 +5,7 @@ Descriptions, notes, attachments and alarms are skipped unread. icalendar takes 
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -120,11 +120,21 @@ class CalendarFile:
     broken: int = 0
 
 
-def read_calendars(files: Iterable[bytes]) -> CalendarFile:
-    """The events of one file, or of many resources. Raises NotCalendarError, TooManyEventsError."""
+def read_calendars(files: Sequence[bytes]) -> CalendarFile:
+    """The events of one file, or of many resources, of which a broken one is left out and counted.
+
+    Raises TooManyEventsError; NotCalendarError if there are files, and none is a calendar.
+    """
     calendar = CalendarFile()
+    unreadable = 0
     for data in files:
-        _read_file(data, calendar)
+        try:
+            _read_file(data, calendar)
+        except NotCalendarError:
+            unreadable += 1
+    if unreadable and unreadable == len(files):
+        raise NotCalendarError
+    calendar.broken += unreadable
     return calendar
 
 

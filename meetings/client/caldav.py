@@ -1,38 +1,113 @@
-"""The calendars of a CalDAV server (RFC 4791), by the session of kernel.webdav.
-
-Discovery as in RFC 6764 and 5397: the address itself, the well-known URI, the principal, its calendar home. Whether
-anything has changed is asked by `sync-collection` (RFC 6578) where the server has it, else by the ctag.
-"""
+"""The calendars of a CalDAV server (RFC 4791), by the WebDAV client of the kernel."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 from uuid import UUID
-from xml.sax.saxutils import escape
 
-from contacts_project.kernel.webdav.errors import (
-    AccessDeniedError,
-    DavError,
-    LoginRefusedError,
-    NotDavError,
-    StatusError,
-)
-from contacts_project.kernel.webdav.hrefs import href_key, member_url, normalize_server_url, origin
+from contacts_project.kernel.webdav.collection import UNSUPPORTED_REPORT_STATUSES
+from contacts_project.kernel.webdav.discovery import find_collections
+from contacts_project.kernel.webdav.errors import DavError, StatusError
+from contacts_project.kernel.webdav.hrefs import MAX_URL_LENGTH, href_key, normalize_server_url, origin
+from contacts_project.kernel.webdav.kinds import CollectionKind
+from contacts_project.kernel.webdav.listing import ListedCollection
 from contacts_project.kernel.webdav.login import Login as DavLogin
-from contacts_project.kernel.webdav.multistatus import CALENDARSERVER, DAV, Response
+from contacts_project.kernel.webdav.multistatus import Response
+from contacts_project.kernel.webdav.request_bodies import xmlns
 from contacts_project.kernel.webdav.session import DavSession, open_session
+from contacts_project.kernel.webdav.shapes import FoundCollection, Resource, Unreadable
 from meetings.calendars.parser import MAX_EVENTS
-from meetings.client.download import MAX_BYTES, TOTAL_SECONDS, Login, Reading
-from meetings.errors import CalendarError, convert_dav_error
+from meetings.client.download import MAX_BYTES, TOTAL_SECONDS, Login, Reading, request_url
+from meetings.errors import CalendarError, convert_dav_error, text_of
 
-CAL = "{urn:ietf:params:xml:ns:caldav}"
 MAX_CALENDARS = 100
-_XMLNS = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:CS="http://calendarserver.org/ns/"'
-_PROPFIND = (
-    f"<propfind {_XMLNS}><prop><resourcetype/><displayname/><current-user-principal/><C:calendar-home-set/>"
-    "<C:supported-calendar-component-set/></prop></propfind>"
+_QUERY = "calendar-query"
+_CAL = "{urn:ietf:params:xml:ns:caldav}"
+
+
+def _has_events(response: Response) -> bool:
+    """True if the server does not say which components a calendar has."""
+    holder = response.props.get(f"{_CAL}supported-calendar-component-set")
+    names = {child.attributes.get("name", "") for child in holder.children} if holder else set()
+    return not names or "VEVENT" in names
+
+
+CALENDARS = CollectionKind(
+    namespace="urn:ietf:params:xml:ns:caldav",
+    resource_type="calendar",
+    home_set="calendar-home-set",
+    multiget="calendar-multiget",
+    data="calendar-data",
+    media_type="text/calendar",
+    well_known="/.well-known/caldav",
+    service="_caldavs._tcp",
+    gone=text_of("not_calendar"),
+    moved=text_of("redirect"),
+    other_type=text_of("not_calendar"),
+    none_found=text_of("not_calendar"),
+    nothing_listed=text_of("not_calendar"),
+    too_many=text_of("too_large"),
+    max_members=MAX_EVENTS,
+    foreign_types=("text/vcard",),
+    properties="<C:supported-calendar-component-set/>",
+    accepts=_has_events,
 )
-_PROPFIND_CTAG = f"<propfind {_XMLNS}><prop><CS:getctag/><sync-token/></prop></propfind>"
+
+
+class Calendar(ListedCollection):
+    """One calendar. All methods raise DavError."""
+
+    kind = CALENDARS
+
+    def validator(self, known: str) -> tuple[str, bool]:
+        """What changes with every change of the calendar, empty if the server has nothing of the kind; and whether it
+        is still as it was when its validator was `known`."""
+        if known.startswith("sync:") and (listing := self.sync(known.removeprefix("sync:"))) is not None:
+            return _bounded_validator("sync:", listing.token), listing.is_unchanged
+        token, ctag = self.fetch_state()
+        found = _bounded_validator("sync:", token) or _bounded_validator("ctag:", ctag)
+        return found, bool(found) and found == known
+
+    def read(self, since: dt.datetime) -> Iterator[bytes]:
+        """The resources with an event since then; all of them from a server without queries."""
+        if self.caps.may_have(_QUERY):
+            try:
+                yield from self._query(since)
+            except StatusError as error:
+                if error.status not in UNSUPPORTED_REPORT_STATUSES:
+                    raise
+                self.record_unsupported_report(_QUERY)
+            else:
+                return
+        yield from self._fetch([entry.href for entry in self.list().changed])
+
+    def _query(self, since: dt.datetime) -> Iterator[bytes]:
+        """RFC 4791, section 7.8."""
+        body = (
+            f"<C:{_QUERY} {xmlns(self.kind)}><prop><getetag/><C:calendar-data/></prop><C:filter>"
+            f'<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">'
+            f'<C:time-range start="{since:%Y%m%dT%H%M%SZ}"/></C:comp-filter></C:comp-filter></C:filter></C:{_QUERY}>'
+        )
+        missing: list[str] = []
+        with self.multistatus("REPORT", body, "1") as responses:
+            for response in responses:
+                if data := response.text_of(f"{_CAL}calendar-data"):
+                    yield data.encode()
+                elif response.status in {None, 200} and not response.href.endswith("/"):
+                    missing.append(response.href)
+        yield from self._fetch(missing[:MAX_EVENTS])  # a server that lists a resource without its text
+
+    def _fetch(self, hrefs: Iterable[str]) -> Iterator[bytes]:
+        for found in self.fetch(hrefs):
+            if isinstance(found, Resource):
+                yield found.text.encode()
+            elif isinstance(found, Unreadable) and found.status >= 500:
+                raise StatusError(found.status)  # for now: without it, its events would look as if they were gone
+
+
+def _bounded_validator(prefix: str, value: str) -> str:
+    return f"{prefix}{value}" if 0 < len(value) <= MAX_URL_LENGTH else ""
 
 
 def read_calendars(
@@ -40,165 +115,62 @@ def read_calendars(
 ) -> Reading:
     """The events of the chosen calendars since then. Raises CalendarError."""
     with _session(login, account, TOTAL_SECONDS * 2) as session:
-        calendars = _discover(session)
-        keys = None if chosen is None else {href_key(href) for href in chosen}
-        read = [entry for entry in calendars if keys is None or href_key(entry["href"]) in keys]
-        if not read:
+        found = _discover(session)
+        calendars = {
+            entry["href"]: Calendar(session, collection.url, collection.caps)
+            for entry, collection in found
+            if is_chosen(entry["href"], chosen)
+        }
+        if not calendars:
             raise CalendarError("not_calendar")
-        found = {entry["href"]: _token(session, entry["url"], validators.get(entry["href"], "")) for entry in read}
-        shown = [{"href": entry["href"], "name": entry["name"]} for entry in calendars]
-        if all(token and token == validators.get(href) for href, token in found.items()) and len(found) == len(
-            validators
-        ):
-            return Reading(None, validators, shown)
-        files = list(_bounded(data for entry in read for data in _query(session, entry["url"], since)))
-        return Reading(files, {href: token for href, token in found.items() if token}, shown)
+        shown = [entry for entry, _ in found]
+        states = {href: calendar.validator(validators.get(href, "")) for href, calendar in calendars.items()}
+        current = {href: validator for href, (validator, _) in states.items() if validator}
+        if all(is_unchanged for _, is_unchanged in states.values()) and states.keys() == validators.keys():
+            return Reading(None, current, shown)
+        files = list(_bounded(data for calendar in calendars.values() for data in calendar.read(since)))
+        return Reading(files, current, shown)
 
 
 def find_calendars(login: Login, account: UUID, *, seconds: float) -> list[dict[str, str]]:
     """The calendars that the login finds, `[{href, name}]`. Raises CalendarError."""
     with _session(login, account, seconds) as session:
-        return [{"href": entry["href"], "name": entry["name"]} for entry in _discover(session)]
+        return [entry for entry, _ in _discover(session)]
 
 
-class _session:  # noqa: N801 - a context manager
-    """The session of kernel.webdav, whose errors become CalendarError."""
-
-    def __init__(self, login: Login, account: UUID, seconds: float) -> None:
-        self._opened = open_session(
-            DavLogin(login.url.strip(), login.username, login.password), seconds=seconds, account=account
-        )
-
-    def __enter__(self) -> DavSession:
-        return self._opened.__enter__()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        try:
-            self._opened.__exit__(kind, error, None)
-        except DavError as failed:
-            raise convert_dav_error(failed) from failed
-        if isinstance(error, DavError):
-            raise convert_dav_error(error) from error
+def is_chosen(href: str, chosen: list[str] | None) -> bool:
+    """Whether a calendar is one of the chosen ones, however their hrefs are spelled; None are all."""
+    return chosen is None or _key(href) in map(_key, chosen)
 
 
-def _discover(session: DavSession) -> list[dict[str, str]]:
-    """The calendars with events: href, name and url. Raises DavError."""
-    first = normalize_server_url(session.login.url)
-    root = f"{urlsplit(first).scheme}://{urlsplit(first).netloc}"
-    failure: DavError | None = None
-    session.is_discovering = True
+def _key(href: str) -> str:
+    return href if "://" in href else href_key(href).rstrip("/")
+
+
+@contextmanager
+def _session(login: Login, account: UUID, seconds: float) -> Iterator[DavSession]:
+    """The session of a reading, whose errors become CalendarError. No redirect takes the login to another origin."""
     try:
-        for url in dict.fromkeys((first, f"{root}/.well-known/caldav", f"{root}/")):
-            try:
-                if found := list(_probe(session, url)):
-                    return found[:MAX_CALENDARS]
-            except LoginRefusedError:
-                raise  # no other address is tried: repeated failures lock accounts
-            except (NotDavError, AccessDeniedError) as error:
-                failure = failure or error
-    finally:
-        session.is_discovering = False
-    raise failure or NotDavError()
+        with open_session(
+            DavLogin(request_url(login.url), login.username, login.password),
+            seconds=seconds,
+            account=account,
+            trusts_redirects=False,
+        ) as session:
+            yield session
+    except DavError as error:
+        raise convert_dav_error(error) from error
 
 
-def _probe(session: DavSession, url: str) -> Iterator[dict[str, str]]:
-    """The calendars behind one URL: a calendar, a home or a principal."""
-    response, final = _propfind(session, url)
-    if response.has_type(f"{CAL}calendar"):
-        yield _entry(session, final, response)
-        return
-    homes = _hrefs(session, final, response, f"{CAL}calendar-home-set")
-    principals = _hrefs(session, final, response, f"{DAV}current-user-principal")
-    if not homes and principals:
-        session.trust(principals[0])
-        response, final = _propfind(session, principals[0])
-        homes = _hrefs(session, final, response, f"{CAL}calendar-home-set")
-    for home in homes or [final]:
-        session.trust(home)
-        with session.multistatus("PROPFIND", home, _PROPFIND, "1") as (base, responses):
-            for member in responses:
-                if member.has_type(f"{CAL}calendar") and _has_events(member):
-                    yield _entry(session, base, member)
-
-
-def _propfind(session: DavSession, url: str) -> tuple[Response, str]:
-    with session.multistatus("PROPFIND", url, _PROPFIND, "0") as (final, responses):
-        found = next(iter(responses), None)
-    if found is None or (found.status and found.status >= 400):
-        raise NotDavError
-    return found, final
-
-
-def _hrefs(session: DavSession, base: str, response: Response, name: str) -> list[str]:
-    holder = response.props.get(name)
-    hrefs = [child.text.strip() for child in holder.find_all(f"{DAV}href")] if holder else []
-    return [session.resolve_href(base, href) for href in hrefs if href]
-
-
-def _has_events(response: Response) -> bool:
-    """True if the server does not say which components a calendar has."""
-    holder = response.props.get(f"{CAL}supported-calendar-component-set")
-    names = {child.attributes.get("name", "") for child in holder.children} if holder else set()
-    return not names or "VEVENT" in names
-
-
-def _entry(session: DavSession, base: str, response: Response) -> dict[str, str]:
-    url = session.resolve_href(base, response.href)
-    session.trust(url)
-    name = response.text_of(f"{DAV}displayname") or url.rstrip("/").rpartition("/")[2]
-    # On the address's own host the path alone; else the whole, so that the two stay apart.
-    is_here = origin(url) == origin(normalize_server_url(session.login.url))
-    return {"href": urlsplit(url).path if is_here else url, "name": name[:255], "url": url}
-
-
-def _token(session: DavSession, url: str, known: str) -> str:
-    """What changes with every change of the calendar; empty if the server has nothing of the kind."""
-    if known.startswith("sync:"):
-        try:
-            return (
-                known if not _has_changed(session, url, known.removeprefix("sync:")) else _propfind_token(session, url)
-            )
-        except (StatusError, AccessDeniedError, NotDavError):  # the token has expired
-            pass
-    return _propfind_token(session, url)
-
-
-def _propfind_token(session: DavSession, url: str) -> str:
-    with session.multistatus("PROPFIND", url, _PROPFIND_CTAG, "0") as (_, responses):
-        found = next(iter(responses), None)
-    if found is None:
-        return ""
-    sync, ctag = found.text_of(f"{DAV}sync-token"), found.text_of(f"{CALENDARSERVER}getctag")
-    return (f"sync:{sync}" if sync else f"ctag:{ctag}" if ctag else "")[:2000]
-
-
-def _has_changed(session: DavSession, url: str, token: str) -> bool:
-    body = (
-        f"<sync-collection {_XMLNS}><sync-token>{escape(token)}</sync-token><sync-level>1</sync-level>"
-        "<prop><getetag/></prop></sync-collection>"
-    )
-    with session.multistatus("REPORT", url, body, "0") as (_, responses):
-        return any(href_key(response.href, url) != href_key(url) for response in responses)
-
-
-def _query(session: DavSession, url: str, since: dt.datetime) -> Iterator[bytes]:
-    """The resources with an event since then (RFC 4791, section 7.8)."""
-    body = (
-        f"<C:calendar-query {_XMLNS}><prop><getetag/><C:calendar-data/></prop><C:filter>"
-        f'<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">'
-        f'<C:time-range start="{since:%Y%m%dT%H%M%SZ}"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>'
-    )
-    missing: list[str] = []
-    with session.multistatus("REPORT", url, body, "1") as (_, responses):
-        for response in responses:
-            if data := response.text_of(f"{CAL}calendar-data"):
-                yield data.encode()
-            elif response.status in {None, 200} and not response.href.endswith("/"):
-                missing.append(response.href)
-    for href in missing[:MAX_EVENTS]:  # a server that lists a resource without its text
-        with session.response("GET", member_url(url, href)) as one:
-            if one.status == 200:
-                yield one.read(MAX_BYTES)
+def _discover(session: DavSession) -> list[tuple[dict[str, str], FoundCollection]]:
+    """The calendars with events as answers show them, `{href, name}`, and as they were found."""
+    found = find_collections(session, CALENDARS).collections[:MAX_CALENDARS]
+    here = origin(normalize_server_url(session.login.url))
+    return [
+        # On the address's own host the path alone; else the whole, so that the two stay apart.
+        ({"href": urlsplit(row.url).path if origin(row.url) == here else row.url, "name": row.name}, row)
+        for row in found
+    ]
 
 
 def _bounded(files: Iterable[bytes]) -> Iterator[bytes]:

@@ -93,13 +93,13 @@ def test_an_unchanged_calendar_is_not_read_again(
     made = make_source(api, f"{server.url.rstrip('/')}{path}", **login)
     read(made)
     queries: list[Any] = []
-    query = caldav._query
+    query = caldav.Calendar._query
 
     def count(*arguments: Any) -> Any:
         queries.append(arguments)
         return query(*arguments)
 
-    monkeypatch.setattr(caldav, "_query", count)
+    monkeypatch.setattr(caldav.Calendar, "_query", count)
     assert read(made).state == "ok"
     assert queries == []
     assert len(proposals(api)) == 1

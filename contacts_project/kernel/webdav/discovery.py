@@ -71,7 +71,7 @@ def _search(session: DavSession, kind: CollectionKind, provider: str | None) -> 
             # Once the server has answered the login, a 403 for a guessed path means nothing (Radicale).
             failures += [] if has_answered else [error]
         except NotDavError as error:
-            first = first or error
+            first = first or (None if has_answered else error)
         except DavError as error:
             if not is_domain:
                 raise  # every other candidate is on the same host
@@ -133,13 +133,13 @@ def _probe(session: DavSession, kind: CollectionKind, url: str) -> Found:
         return found
     homes = _parse_homes(session, kind, final, response)
     if not homes and found.principal_url and href_key(found.principal_url) != href_key(final):
-        session.trust(found.principal_url)
+        session.trust(found.principal_url, final)
         response, final = _propfind(session, kind, found.principal_url)
         homes = _parse_homes(session, kind, final, response)
     # A server without principals has its collections below the URL itself.
     failure: NotDavError | AccessDeniedError | None = None
     for home in homes or [final]:
-        session.trust(home)
+        session.trust(home, final)
         try:
             found.collections += _list_collections(session, kind, home)
         except (NotDavError, AccessDeniedError) as error:  # another home set may have collections
@@ -201,7 +201,7 @@ def _request_collections(session: DavSession, kind: CollectionKind, home: str, b
             if response.has_type(kind.tag(kind.resource_type)) and (kind.accepts is None or kind.accepts(response))
         ]
     for collection in found:
-        session.trust(collection.url)
+        session.trust(collection.url, final)
     return found
 
 

@@ -59,7 +59,7 @@ class NotDavError(DavError):
 
 
 class NoCollectionError(NotDavError):
-    """Discovery has found nothing at any address; `first` is what the first one has answered."""
+    """Discovery has found nothing at any address; `first` is why the one that was entered does not lead anywhere."""
 
     def __init__(self, message: Text, first: NotDavError | None = None) -> None:
         super().__init__(message)
@@ -76,12 +76,22 @@ class UntrustedHostError(NotDavError):
         self.location = location
 
 
+class RedirectLoopError(NotDavError):
+    """More redirects than are followed."""
+
+    message = define_text("redirect_loop", "The server sends requests round in circles.")
+
+
 class StatusError(NotDavError):
     """An unexpected status; `conditions` are the names in its DAV:error."""
 
     def __init__(self, status: int, conditions: frozenset[str] = frozenset()) -> None:
         super().__init__(_UNEXPECTED_STATUS.format(status=status), status=status)
         self.conditions = conditions
+
+
+class TooManyMembersError(NotDavError):
+    """The collection lists more members than one of its kind may have."""
 
 
 class MalformedResponseError(NotDavError):

@@ -12,6 +12,7 @@ from contacts_project.kernel.webdav.errors import (
     MalformedResponseError,
     NotDavError,
     StatusError,
+    TooManyMembersError,
 )
 from contacts_project.kernel.webdav.etags import parse_etag
 from contacts_project.kernel.webdav.hrefs import MAX_URL_LENGTH
@@ -147,9 +148,9 @@ class ListedCollection(Collection):
         return 0 < len(response.href) <= MAX_URL_LENGTH and not is_folder and not is_foreign
 
     def _check_count(self, entries: Sized) -> None:
-        """Raise NotDavError if the listing does not end."""
+        """Raise TooManyMembersError if the listing does not end."""
         if len(entries) > self.kind.max_members:
-            raise NotDavError(self.kind.too_many)
+            raise TooManyMembersError(self.kind.too_many)
 
 
 def _is_timestamp_token(token: str) -> bool:

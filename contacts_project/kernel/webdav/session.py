@@ -24,6 +24,7 @@ from contacts_project.kernel.webdav.errors import (
     NotDavError,
     OverdueError,
     PolicyError,
+    RedirectLoopError,
     ServerBusyError,
     ServerTimeoutError,
     StatusError,
@@ -34,7 +35,6 @@ from contacts_project.kernel.webdav.hrefs import normalize_server_url, origin, r
 from contacts_project.kernel.webdav.login import Authenticator, Login
 from contacts_project.kernel.webdav.multistatus import Multistatus, error_conditions
 
-_CIRCLES = define_text("redirect_loop", "The server sends requests round in circles.")
 HTML_PAGE = define_text("html_page", "The server answers with a page for a browser, not as a WebDAV server.")
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -59,8 +59,8 @@ class DavSession:
     """A WebDAV session with one login. Thread-safe; connections are kept alive.
 
     The login is sent to the host of the URL that the user has entered, and over https to the hosts of `trusted_urls`,
-    which discovery has found, and to those it finds while `is_discovering`. `give_up_at` is the deadline of all
-    requests together, in monotonic time.
+    which discovery has found, and to those it finds while `is_discovering`: in principals and home sets, and, if it
+    `trusts_redirects`, in redirects. `give_up_at` is the deadline of all requests together, in monotonic time.
     """
 
     def __init__(
@@ -71,8 +71,10 @@ class DavSession:
         *,
         sleep: Callable[[float], None] = time.sleep,
         give_up_at: float | None = None,
+        trusts_redirects: bool = True,
     ) -> None:
         self.login = login
+        self._trusts_redirects = trusts_redirects
         self.is_discovering = False
         # The first address that discovery was led to and that the policy refuses, though it was not called.
         self.refused: PolicyError | None = None
@@ -94,9 +96,10 @@ class DavSession:
         finally:
             self._read_seconds = None
 
-    def trust(self, url: str) -> None:
-        """Add the host of a URL that discovery has found to those that get the login, if it is https."""
-        if url.startswith("https://"):
+    def trust(self, url: str, named_by: str | None = None) -> None:
+        """Add the host of a URL that discovery has found to those that get the login, if it is https, and `named_by` a
+        URL that gets it, too."""
+        if url.startswith("https://") and (named_by is None or origin(named_by) in self._trusted):
             self._trusted.add(origin(url))
 
     def resolve_href(self, base_url: str, href: str) -> str:
@@ -132,7 +135,7 @@ class DavSession:
             # Method, body, Depth and conditions stay the same: HTTP libraries drop them after 301 and 302.
             response.close()
             url = self._redirect_target(url, location, response.status)
-        raise NotDavError(_CIRCLES)
+        raise RedirectLoopError
 
     @contextmanager
     def response(
@@ -230,7 +233,8 @@ class DavSession:
             self.trust(target)
             return target
         if self.is_discovering:
-            self.trust(target)
+            if self._trusts_redirects:
+                self.trust(target)
             return self._reachable_target(url, target)
         if there in self._trusted:
             return target
@@ -257,6 +261,7 @@ def open_session(
     give_up_at: float | None = None,
     account: UUID | None = None,
     sleep: Callable[[float], None] = time.sleep,
+    trusts_redirects: bool = True,
 ) -> Iterator[DavSession]:
     """A session under the operator's outbound policy; plain http is only used if the user has entered it.
 
@@ -273,7 +278,9 @@ def open_session(
     ) as outbound:
         if seconds is not None:
             give_up_at = time.monotonic() + seconds
-        yield DavSession(outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at)
+        yield DavSession(
+            outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at, trusts_redirects=trusts_redirects
+        )
 
 
 def raise_for_status(response: OutboundResponse) -> NoReturn:
