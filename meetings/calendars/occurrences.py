@@ -2,14 +2,17 @@
 
 import datetime as dt
 import hashlib
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from meetings.calendars.parser import Event, Moment, newest
+from meetings.calendars.parser import Event, Moment, age, newest
 from meetings.calendars.recurrence import MAX_PER_YEAR, Budget, expand
 
 MAX_STEPS = 200_000
+_DAY = dt.timedelta(days=1)
+_MAX_SHIFT = dt.timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +71,67 @@ def occurrences(
 def _of_uid(
     uid: str, versions: list[Event], zoning: Zoning, span: tuple[dt.datetime, dt.datetime], budget: Budget
 ) -> Iterator[Occurrence]:
+    versions.sort(key=age)
     master = next((event for event in versions if event.recurrence_id is None), None)
     series = master or versions[0]
-    zone = series.start.zone
-    changed = {event.recurrence_id.wall_in(zone): event for event in versions if event.recurrence_id is not None}
-    is_series = master is None or master.is_series or bool(changed)
+    changed: dict[dt.datetime, Event] = {}
+    following: dict[dt.datetime, Event] = {}
+    for event in versions:
+        if event.recurrence_id is not None:
+            (following if event.is_following else changed)[_original(event.recurrence_id, series)] = event
+    is_series = master is None or master.is_series or bool(changed) or bool(following)
+    if master is not None and master.is_cancelled:
+        changed, following = {}, {}  # nothing of it takes place, whatever its changes say
     if master is not None:
-        walls = {wall for wall in _walls(master, zoning, span, budget) if wall not in changed}
-        for wall in sorted(walls):
-            yield from _build(uid, master, wall, wall, zoning, span, is_series=is_series, series=series)
-    if master is None or not master.is_cancelled:
-        for original, event in changed.items():
-            yield from _build(uid, event, event.start.wall, original, zoning, span, is_series=True, series=series)
+        changes = _Following(master, following, zoning)
+        walls = set(_walls(master, zoning, changes.widen(span), budget))
+        for wall in sorted(walls - changed.keys() - following.keys()):
+            event, start = changes.at(wall)
+            yield from _build(uid, event, start, wall, zoning, span, is_series=is_series, series=series)
+    for original, event in {**following, **changed}.items():
+        yield from _build(uid, event, event.start.wall, original, zoning, span, is_series=True, series=series)
+
+
+def _original(moment: Moment, series: Event) -> dt.datetime:
+    """The original start of a changed occurrence in the local time of the series; some programs name its day alone."""
+    if moment.is_day and not series.start.is_day:
+        return dt.datetime.combine(moment.wall, series.start.wall.time())
+    wall = moment.wall_in(series.start.zone)
+    return wall.replace(hour=0, minute=0, second=0) if series.start.is_day else wall
+
+
+class _Following:
+    """The changes of a series that those which follow have as well, by the original start of the first one.
+
+    One that moves by more than a year is itself alone, so that the span to look at stays short.
+    """
+
+    def __init__(self, series: Event, changes: dict[dt.datetime, Event], zoning: Zoning) -> None:
+        shifts = {
+            wall: zoning.instant(event.start.wall, event.start) - zoning.instant(wall, series.start)
+            for wall, event in changes.items()
+        }
+        self._series, self._changes = series, changes
+        self._walls = sorted(wall for wall, shift in shifts.items() if abs(shift) <= _MAX_SHIFT)
+        self._shifts = [shifts[wall] for wall in self._walls]
+
+    def widen(self, span: tuple[dt.datetime, dt.datetime]) -> tuple[dt.datetime, dt.datetime]:
+        """Where those lie that the changes may move into the span."""
+        if not self._shifts:
+            return span
+        nothing = dt.timedelta()
+        # A day more, since the clocks may change between.
+        later, earlier = max(nothing, *self._shifts) + _DAY, min(nothing, *self._shifts) - _DAY
+        return span[0] - later, span[1] - earlier
+
+    def at(self, wall: dt.datetime) -> tuple[Event, dt.datetime]:
+        """What the occurrence is, and its local start."""
+        number = bisect_right(self._walls, wall)
+        if number == 0:
+            return self._series, wall
+        first = self._walls[number - 1]
+        event = self._changes[first]
+        return event, event.start.wall + (wall - first)
 
 
 def _walls(

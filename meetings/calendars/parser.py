@@ -88,7 +88,8 @@ class Attendee:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One VEVENT: an event, a series, or (with `recurrence_id`) a changed occurrence of one."""
+    """One VEVENT: an event, a series, or (with `recurrence_id`) a changed occurrence of one; `is_following`: those that
+    follow it are changed as well (RANGE=THISANDFUTURE)."""
 
     uid: str
     start: Moment
@@ -104,6 +105,7 @@ class Event:
     added: tuple[Moment, ...] = ()
     removed: tuple[Moment, ...] = ()
     recurrence_id: Moment | None = None
+    is_following: bool = False
     version: tuple[int, str, str] = (0, "", "")
 
     @property
@@ -251,6 +253,7 @@ def _read_event(lines: list[str], zones: Zones) -> Event:
         recurrence_id=_read_moment(values["RECURRENCE-ID"][1], values["RECURRENCE-ID"][0], zones)
         if "RECURRENCE-ID" in values
         else None,
+        is_following=values.get("RECURRENCE-ID", ({}, ""))[0].get("RANGE", "").upper() == "THISANDFUTURE",
         version=(_sequence(values), _word(values, "LAST-MODIFIED"), _word(values, "DTSTAMP")),
     )
 
@@ -378,10 +381,15 @@ def _sequence(values: dict[str, tuple[dict[str, str], str]]) -> int:
 
 def newest(events: Iterable[Event]) -> Iterator[Event]:
     """Of several versions of one event or occurrence the newest; the order of the file does not matter."""
-    found: dict[tuple[str, str], Event] = {}
+    found: dict[tuple[str, str, bool], Event] = {}
     for event in events:
-        key = (event.uid, "" if event.recurrence_id is None else repr(event.recurrence_id))
+        key = (event.uid, "" if event.recurrence_id is None else repr(event.recurrence_id), event.is_following)
         other = found.get(key)
-        if other is None or (event.version, repr(event)) > (other.version, repr(other)):
+        if other is None or age(event) > age(other):
             found[key] = event
     yield from found.values()
+
+
+def age(event: Event) -> tuple[object, ...]:
+    """The order of versions, whatever that of the file."""
+    return event.version, repr(event)
