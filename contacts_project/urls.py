@@ -42,6 +42,7 @@ urlpatterns = [
     path("api/", include("accounts.api.urls")),
     path("api/", include("carddav.api.urls")),
     path("api/", include("meetings.api.urls")),
+    path("api/", include("sharing.api.urls")),
     path("api/", include("dav.api.urls")),
     path("api/", include(operation.urls)),
     path("api/openapi.json", OpenAPIViewSet.as_view({"get": "list"}), name="openapi"),

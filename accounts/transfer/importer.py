@@ -62,7 +62,7 @@ def _check_document(document: object) -> list[Section]:
     version = document.get("version")
     if type(version) is not int or version != VERSION:  # true and 1.0 are equal to 1
         raise FieldError("version", _UNKNOWN_VERSION.format(version=VERSION))
-    present = [section for section in sections() if section.name in document]
+    present = [section for section in sections() if section.is_imported and section.name in document]
     for section in present:
         if not isinstance(document[section.name], list):
             raise FieldError(section.name, NOT_A_LIST)

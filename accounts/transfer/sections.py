@@ -23,12 +23,14 @@ class Section:
 
     `order` sorts the sections: a section comes after those that its records refer to. `models` are the tables that it
     exports, those of nested records included: a test fails for an owned table that is in no section and not in
-    `excluded_tables`.
+    `excluded_tables`. A section that is not `is_imported` is for readers alone: its records need no id, and the methods
+    after `export` are not called.
     """
 
     name: ClassVar[str]
     order: ClassVar[int]
     models: ClassVar[tuple[type[Model], ...]]
+    is_imported: ClassVar[bool] = True
 
     def export(self, owner: User) -> Iterator[JsonObject]:
         """The account's records, ordered by id. The number of queries hardly grows with the number of records."""

@@ -44,6 +44,7 @@ DOMAINS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Calendars that are read, and the meetings that they propose to log.",
         ("calendar-sources", "meeting-proposals"),
     ),
+    "Sharing": ("People that several accounts keep together.", ("shares", "share-invitations", "share-conflicts")),
     "Notifications": ("Channels, destinations and devices, and what was sent.", ("notifications", "unsubscribe")),
     "Webhooks": ("What destinations of type WEBHOOK receive.", ()),
     "Calendar feeds": ("Addresses at which calendars read the dates.", ("calendar-feeds",)),

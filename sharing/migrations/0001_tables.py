@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
                 ('updated_at', models.DateTimeField(auto_now=True)),
                 ('revision', models.BigIntegerField(default=0, editable=False)),
                 ('deleted_at', models.DateTimeField(blank=True, null=True)),
-                ('private', models.JSONField(blank=True, default=sharing.models.own._notes)),
+                ('private', models.JSONField(blank=True, default=sharing.models.own.default_private)),
                 ('reminders', models.CharField(default='none', max_length=10)),
                 ('newcomers', models.CharField(choices=[('auto', 'Auto'), ('ask', 'Ask')], default=sharing.models.own.Newcomers['AUTO'], max_length=4)),
                 ('paused', models.BooleanField(default=False)),

@@ -22,7 +22,7 @@ MAX_PEOPLE = 2_000
 """Of one share."""
 MAX_NAME_LENGTH = 100
 MAX_EMAIL_LENGTH = 254
-_MEMBER_NAME_LENGTH = 200
+MEMBER_NAME_LENGTH = 200
 
 M = TypeVar("M", bound=models.Model)
 
@@ -39,12 +39,11 @@ class MembershipOfShare(Protocol):
 class NeutralQuerySet(models.QuerySet[M, M]):
     """Rows of a share. `SHARE` of the model is the path to the share."""
 
-    def reached_by(self, membership: MembershipOfShare) -> "NeutralQuerySet[M]":
-        """The rows of the membership's share; none once the member has left or was removed."""
-        if membership.is_deleted:
-            return self.none()
+    def reached_by(self, *memberships: MembershipOfShare) -> "NeutralQuerySet[M]":
+        """The rows of the memberships' shares; none of those that the member has left or was removed from."""
         model: Any = self.model
-        return self.filter(**{model.SHARE: membership.share_id})
+        shares = [membership.share_id for membership in memberships if not membership.is_deleted]
+        return self.filter(**{f"{model.SHARE}__in": shares}) if shares else self.none()
 
 
 class NeutralManager(Generic[M]):
@@ -58,9 +57,9 @@ class NeutralManager(Generic[M]):
         self.model = model
         setattr(model, name, self)
 
-    def reached_by(self, membership: MembershipOfShare) -> NeutralQuerySet[M]:
+    def reached_by(self, *memberships: MembershipOfShare) -> NeutralQuerySet[M]:
         rows: NeutralQuerySet[M] = NeutralQuerySet(self.model)
-        return rows.reached_by(membership)
+        return rows.reached_by(*memberships)
 
     def create(self, **kwargs: object) -> M:
         return cast("M", NeutralQuerySet(self.model).create(**kwargs))
@@ -103,6 +102,7 @@ class Share(NeutralModel):
     ended_at = models.DateTimeField(null=True, blank=True)
 
     SHARE = "pk"
+    HAS_CLIENT_IDS = True
 
     unscoped = UnscopedManager["Share", NeutralQuerySet["Share"]](NeutralQuerySet)
     objects = NeutralManager["Share"]()
@@ -118,7 +118,7 @@ class ShareMember(NeutralModel):
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="members")
-    name = models.CharField(max_length=_MEMBER_NAME_LENGTH)
+    name = models.CharField(max_length=MEMBER_NAME_LENGTH)
     is_host = models.BooleanField(default=False)
     joined_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -209,7 +209,7 @@ class LogEntry(NeutralModel):
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="log", db_index=False)
-    by_name = models.CharField(max_length=_MEMBER_NAME_LENGTH)
+    by_name = models.CharField(max_length=MEMBER_NAME_LENGTH)
     by = models.ForeignKey(ShareMember, null=True, on_delete=models.SET_NULL, related_name="+")
     action = models.CharField(max_length=10, choices=LogAction.choices)
     person = models.ForeignKey(SharedPerson, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")

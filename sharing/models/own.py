@@ -1,11 +1,15 @@
 """An account's own side of its shares: settings, copies of shared people, conflicts, and whom it does not want to hear
 from."""
 
-from typing import Any
+from typing import Any, Self
+from uuid import UUID
 
 from django.db import models
 
+from accounts.models import User
 from contacts_project.kernel.database.columns import one_of
+from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.models import (
     FeedModel,
     FeedQuerySet,
@@ -19,10 +23,16 @@ from contacts_project.kernel.ownership.models import (
 )
 from contacts_project.kernel.vocabularies import Vocabulary
 from people.models import Group, Person
-from sharing.models.neutral import Share, SharedPerson, ShareMember
+from people.names import NameParts, display_name
+from sharing.models.neutral import MEMBER_NAME_LENGTH, Share, SharedPerson, ShareMember
 
 MAX_SHARES = 20
 """Of one account."""
+
+
+def account_name(owner: User) -> str:
+    """The account's name as the other members see it."""
+    return display_name(NameParts(owner.name, owner.surname), order=owner.name_order)[:MEMBER_NAME_LENGTH]
 
 
 class Newcomers(Vocabulary):
@@ -32,8 +42,45 @@ class Newcomers(Vocabulary):
     ASK = "ask"
 
 
-def _notes() -> list[str]:
+def default_private() -> list[str]:
     return ["notes"]
+
+
+class ShareState(Vocabulary):
+    """Whether changes go to and fro for this member. `held`: what the member sends waits for another member's word."""
+
+    ACTIVE = "active"
+    PAUSED = "paused"
+    HELD = "held"
+
+
+class PrivateField(Vocabulary):
+    """What a member may keep to themselves, by its name in the API."""
+
+    NOTES = "notes"
+    ADDRESSES = "addresses"
+    EMAILS = "emails"
+    PHONE_NUMBERS = "phoneNumbers"
+    IMPORTANT_DATES = "importantDates"
+    PHOTO = "photo"
+    CUSTOM_FIELDS = "customFields"
+    RELATIONSHIPS = "relationships"
+
+
+class MembershipQuerySet(TrashQuerySet["ShareMembership"]):
+    """Memberships of an account."""
+
+    def current(self) -> Self:
+        """Those whose member has not left, and was not removed: the worker has yet to end the row of a removed one."""
+        return self.active().filter(member__ended_at=None)
+
+    def find_share(self, share_id: object) -> "ShareMembership":
+        """The current membership in this share, with the share and the own member. Raises MissingError."""
+        key = share_id if isinstance(share_id, UUID) else parse_id(share_id)
+        row = self.current().filter(share=key).select_related("share", "member", "group").first() if key else None
+        if row is None:
+            raise MissingError
+        return row
 
 
 class ShareMembership(TrashModel):
@@ -54,7 +101,7 @@ class ShareMembership(TrashModel):
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="memberships", db_index=False)
     member = models.OneToOneField(ShareMember, on_delete=models.CASCADE, related_name="membership")
     group = models.ForeignKey(Group, null=True, on_delete=models.SET_NULL, related_name="+")
-    private = models.JSONField(default=_notes, blank=True)
+    private = models.JSONField(default=default_private, blank=True)
     reminders = models.CharField(max_length=10, default="none")
     newcomers = models.CharField(max_length=4, choices=Newcomers.choices, default=Newcomers.AUTO)
     paused = models.BooleanField(default=False)
@@ -67,8 +114,8 @@ class ShareMembership(TrashModel):
     FEED_TYPE = "share"
     UNREVISED_COLUMNS = frozenset({"sent_revision", "received", "due_at", "hold_passed_at"})
 
-    unscoped = UnscopedManager["ShareMembership", TrashQuerySet["ShareMembership"]](TrashQuerySet)
-    objects = OwnedManager["ShareMembership", TrashQuerySet["ShareMembership"]](TrashQuerySet)
+    unscoped = UnscopedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
+    objects = OwnedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
 
     class Meta:
         constraints = [
@@ -91,6 +138,12 @@ class ShareMembership(TrashModel):
         ]
 
 
+def mark_shared(owner_id: UUID) -> None:
+    """Write whether the account is in any share, inside its write: whenever memberships come and go."""
+    is_shared = ShareMembership.objects.owned_by(owner_id).active().exists()
+    User.objects.filter(pk=owner_id).exclude(is_shared=is_shared).update(is_shared=is_shared)
+
+
 class CopyState(Vocabulary):
     """What a shared person is in this account."""
 
@@ -110,6 +163,14 @@ class Reason(Vocabulary):
     SHARE_LIMIT = "share_limit"
     TAKEN_OUT = "taken_out"
     MERGED = "merged"
+
+
+class CopyQuerySet(OwnedQuerySet["SharedCopy"]):
+    """Copies of an account."""
+
+    def waiting(self) -> Self:
+        """Those in the waiting list: with a question, or waiting for room."""
+        return self.exclude(reason=Reason.NONE).filter(state__in=[CopyState.WAITING, CopyState.LINKED])
 
 
 class SharedCopy(OwnedModel):
@@ -140,8 +201,8 @@ class SharedCopy(OwnedModel):
     made_revision = models.BigIntegerField(default=0)
     out_seen = models.BigIntegerField(default=0)
 
-    unscoped = UnscopedManager["SharedCopy", OwnedQuerySet["SharedCopy"]](OwnedQuerySet)
-    objects = OwnedManager["SharedCopy", OwnedQuerySet["SharedCopy"]](OwnedQuerySet)
+    unscoped = UnscopedManager["SharedCopy", CopyQuerySet](CopyQuerySet)
+    objects = OwnedManager["SharedCopy", CopyQuerySet](CopyQuerySet)
 
     class Meta:
         constraints = [

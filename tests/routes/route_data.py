@@ -25,6 +25,7 @@ from tests.client import Client, client_of
 from tests.meetings.builders import make_proposal
 from tests.people.importing.uploads import send_form
 from tests.pictures import picture, upload
+from tests.sharing.builders import make_share
 
 
 @dataclass
@@ -68,6 +69,7 @@ def make_route_data(owner: User) -> RouteData:
     _add_photos(route_data)
     _add_carddav(route_data)
     _add_meetings(route_data)
+    _add_sharing(route_data)
     receipt = send_form(route_data.client, "/api/import/csv", "Name\nImported\n").json()
     route_data.ids |= {"source": "csv", "import": receipt["importId"]}
     return route_data
@@ -91,6 +93,10 @@ def _add_meetings(route_data: RouteData) -> None:
     person = Person.objects.owned_by(route_data.owner).get(pk=route_data.ids["person"])
     source = CalendarSource.objects.owned_by(route_data.owner).get(pk=made["id"])
     route_data.ids["meeting_proposal"] = str(make_proposal(source, person).pk)
+
+
+def _add_sharing(route_data: RouteData) -> None:
+    route_data.ids["share"] = make_share(route_data.client, "Household")["id"]
 
 
 def _add_important_dates(route_data: RouteData) -> None:

@@ -305,6 +305,11 @@ ROUTES: list[Route] = [
     Route("GET", "/api/meeting-proposals/{meeting_proposal}"),
     Route("POST", "/api/meeting-proposals/accept", {"ids": ["{meeting_proposal}"]}, foreign_body=True),
     Route("POST", "/api/meeting-proposals/dismiss", {"ids": ["{meeting_proposal}"]}, foreign_body=True),
+    # Sharing
+    Route("GET", "/api/shares"),
+    Route("POST", "/api/shares", {"name": "Kin", "groupId": "{group}"}, owner=201, foreign_body=True),
+    Route("GET", "/api/shares/{share}"),
+    Route("PUT", "/api/shares/{share}", {"name": "Kin", "reminders": "all"}),
     # Groups
     Route("GET", "/api/groups"),
     Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),

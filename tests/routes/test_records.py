@@ -53,6 +53,7 @@ KINDS = [
     Kind("interaction", "interaction", "/api/interactions/{interaction}", {"title": "One"}, {"title": "Two"}),
     Kind("relationship", "relationship", "/api/relationships/{relationship}", {"notes": "One"}, {"notes": "Two"}),
     Kind("relationshipType", "relationshipType", "/api/relationship-types/{type}", {"label": "One"}, {"label": "Two"}),
+    Kind("share", "share", "/api/shares/{share}", {"name": "One"}, {"name": "Two"}),
     Kind("destination", "endpoint", "/api/notifications/endpoints/{destination}", {"label": "One"}, {"label": "Two"}),
     Kind(
         "settings",
@@ -74,7 +75,7 @@ NOT_IN_FEED = [
         {"name": "Two"},
     ),
 ]
-KINDS_WITH_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings"}]
+KINDS_WITH_TRASH = [kind for kind in KINDS if kind.type not in {"destination", "settings", "share"}]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.type)
 every_record = pytest.mark.parametrize("kind", [*KINDS, *NOT_IN_FEED], ids=lambda kind: kind.type)
 every_kind_of_trash = pytest.mark.parametrize("kind", KINDS_WITH_TRASH, ids=lambda kind: kind.type)

@@ -64,6 +64,11 @@ def claim_ids(ids: Collection[UUID]) -> None:
 
 @cache
 def _tables() -> tuple[str, ...]:
-    """The tables of all owned rows, and that of the accounts: the settings in a response have the account's id."""
-    owned = (model._meta.db_table for model in apps.get_models() if issubclass(model, OwnedModel))
+    """The tables of all owned rows, that of the accounts, whose id the settings in a response have, and those that no
+    account owns and whose ids clients choose (`HAS_CLIENT_IDS`)."""
+    owned = (
+        model._meta.db_table
+        for model in apps.get_models()
+        if issubclass(model, OwnedModel) or getattr(model, "HAS_CLIENT_IDS", False)
+    )
     return (get_user_model()._meta.db_table, *owned)
