@@ -1,7 +1,4 @@
-"""The box "Search or do" and the line that adds, by keys alone.
-
-The commonest tasks count their keys, without the letters that are typed.
-"""
+"""The box "Search or do" and the line that adds, by keys alone."""
 
 import re
 from dataclasses import dataclass
@@ -82,56 +79,10 @@ def chosen(page: Page) -> Locator:
     return page.locator("[role=option][aria-selected=true]")
 
 
-# The commonest tasks, by the numbers of the table that counts their keys.
+# What is written. The commonest tasks, and their keys, are those of test_tasks.py.
 
 
-def test_1_calls_somebody_with_three_keys(web: Web, people: dict[str, Person]) -> None:
-    page, keys = open_box(web)
-    keys.press("Control+k")
-    keys.type("jane")
-    expect(chosen(page)).to_contain_text("Jane")
-    keys.press("Tab")
-    call = page.get_by_role("dialog").get_by_role("link", name='Call Jane "Jay" Roe', exact=True)
-    expect(call).to_be_focused()
-    expect(call).to_have_attribute("href", "tel:+491701112233")
-    keys.press("Enter")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert keys.count == 3
-
-
-def test_2_and_14_find_a_number_and_who_lives_somewhere_with_one_key(web: Web, people: dict[str, Person]) -> None:
-    page, keys = open_box(web)
-    keys.press("Control+k")
-    keys.type("jay")
-    expect(options(page).first).to_contain_text("+49 170 1112233")
-    field(page).fill("porto")
-    expect(options(page).first.locator("mark")).to_have_text("Porto")
-    assert keys.count == 1
-
-
-def test_4_logs_a_call_with_the_person_on_screen_with_two_keys(web: Web, people: dict[str, Person]) -> None:
-    page, keys = open_box(web, f"/people/{people['jane'].pk}")
-    keys.press("l", "Enter")
-    web.eventually(page, lambda: Interaction.unscoped.count() == 1)
-    entry = Interaction.unscoped.get()
-    assert (entry.kind, together(entry)) == ("CALL", [people["jane"].pk])
-    assert keys.count == 2
-
-
-def test_5_logs_a_meeting_with_two_with_two_keys(web: Web, people: dict[str, Person]) -> None:
-    page, keys = open_box(web, "/")
-    keys.press("+")
-    keys.type("Tea with jay and ben in Porto, they moved")
-    expect(page.get_by_text('Tea in Porto with Jane "Jay" Roe and Ben')).to_be_visible()
-    keys.press("Enter")
-    web.eventually(page, lambda: Interaction.unscoped.count() == 1)
-    entry = Interaction.unscoped.get()
-    assert (entry.kind, entry.title, entry.notes) == ("MEETING", "Tea in Porto", "they moved")
-    assert together(entry) == [people["jane"].pk, people["ben"].pk]
-    assert keys.count == 2
-
-
-def test_6_adds_a_person_with_number_and_birthday_with_two_keys(web: Web, people: dict[str, Person]) -> None:
+def test_person_with_a_number_and_a_birthday_without_a_year_is_added(web: Web, people: dict[str, Person]) -> None:
     page, keys = open_box(web, "/")
     keys.press("n")
     keys.type("Zora Neale 0170 9998877 birthday 3 May")
@@ -148,7 +99,7 @@ def test_6_adds_a_person_with_number_and_birthday_with_two_keys(web: Web, people
     assert keys.count == 2
 
 
-def test_7_adds_a_birthday_with_two_keys_and_takes_it_back(web: Web, people: dict[str, Person]) -> None:
+def test_birthday_is_added_and_taken_back(web: Web, people: dict[str, Person]) -> None:
     page, keys = open_box(web)
     keys.press("+")
     keys.type("ana birthday 3 May 1990")
@@ -157,31 +108,6 @@ def test_7_adds_a_birthday_with_two_keys_and_takes_it_back(web: Web, people: dic
     assert (keys.count, str(ImportantDate.unscoped.get().date)) == (2, "1990-05-03")
     page.get_by_role("button", name="Undo").click()
     web.eventually(page, lambda: ImportantDate.unscoped.filter(deleted_at=None).count() == 0)
-
-
-def test_9_says_who_is_what_of_whom_with_two_keys(web: Web, people: dict[str, Person]) -> None:
-    page, keys = open_box(web)
-    keys.press("+")
-    keys.type("Ben is Ana's brother")
-    expect(page.get_by_text("Ben is Sibling of Ana García.")).to_be_visible()
-    keys.press("Enter")
-    web.eventually(page, lambda: Relationship.unscoped.count() == 2)
-    rows = {row.person_id: row.relationship_type.name for row in Relationship.unscoped.all() if row.relationship_type}
-    assert rows == {people["ben"].pk: "SIBLING", people["ana"].pk: "SIBLING"}
-    assert keys.count == 2
-
-
-def test_15_brings_back_who_was_deleted_with_three_keys(web: Web, elsewhere: Client, people: dict[str, Person]) -> None:
-    elsewhere.ok("DELETE", f"/api/people/{people['ben'].pk}")
-    page, keys = open_box(web)
-    keys.press("Control+k")
-    keys.type("trash")
-    expect(chosen(page)).to_contain_text("Trash")
-    keys.press("Enter")
-    expect(page.get_by_role("button", name="Restore: Ben")).to_be_focused()
-    keys.press("Enter")
-    web.eventually(page, lambda: Person.unscoped.filter(name="Ben", deleted_at=None).exists())
-    assert keys.count == 3
 
 
 # What is found, and why.

@@ -79,25 +79,6 @@ def test_a_join_that_was_taken_back_is_not_listed_as_one_that_cannot_be(
     expect(page.get_by_text("cannot be taken back any more")).to_have_count(0)
 
 
-def test_two_are_joined_by_two_keys_and_by_two_taps(web: Web, twins: tuple[Person, Person]) -> None:
-    """Task 13 of the fifteen commonest, from Today."""
-    page = web.open("/", web.context(viewport={"width": 1280, "height": 900}))
-    page.get_by_role("link", name="1 person may be here twice").focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Is this one person?")).to_be_visible()
-    expect(page.get_by_role("button", name="Join them")).to_be_enabled()
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("All tidy")).to_be_visible()
-    web.eventually(page, lambda: people_left() == 1)
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("button", name="Join them")).to_be_enabled()
-    web.eventually(page, lambda: people_left() == 2)
-    phone = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True))
-    phone.get_by_role("link", name="1 person may be here twice").tap()
-    phone.get_by_role("button", name="Join them").tap()
-    web.eventually(page, lambda: people_left() == 1)
-
-
 def test_default_choices_are_those_of_the_service(web: Web, twins: tuple[Person, Person], elsewhere: Client) -> None:
     """What is chosen at first is what the service does unasked, and what one has alone is kept."""
     one, other = twins
@@ -220,18 +201,6 @@ def test_all_kinds_come_back_from_the_trash(web: Web, alice: User, elsewhere: Cl
     assert elsewhere.ok("GET", "/api/relationships")["relationships"] != []
     page.goto("/app/people")
     expect(page.get_by_role("row")).to_have_count(2)
-
-
-def test_who_was_deleted_comes_back_by_three_taps(web: Web, alice: User, elsewhere: Client) -> None:
-    """Task 15 of the fifteen commonest."""
-    ada = make_person(alice, name="Ada")
-    elsewhere.ok("DELETE", f"/api/people/{ada.pk}")
-    page = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True))
-    page.get_by_role("navigation", name="Main").get_by_role("link", name="More").tap()
-    page.get_by_role("main").get_by_role("link", name="Trash").tap()
-    page.get_by_role("button", name="Restore: Ada").tap()
-    expect(page.get_by_text("Nothing of this kind was deleted lately.")).to_be_visible()
-    assert people_left() == 1
 
 
 def test_what_is_removed_for_good_is_asked_first(web: Web, alice: User, elsewhere: Client) -> None:

@@ -69,32 +69,6 @@ def test_each_step_is_for_everybody(web: Web, screen: Any, scheme: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= screen["viewport"]["width"]
 
 
-def test_a_file_is_in_with_four_taps_on_a_phone(web: Web) -> None:
-    page = web.open("/", web.context(**PHONE))
-    taps = [
-        page.get_by_role("link", name="More"),
-        page.get_by_role("link", name="Import"),
-    ]
-    for target in taps:
-        target.tap()
-    with page.expect_file_chooser() as chooser:
-        page.get_by_text("Choose files").tap()
-    chooser.value.set_files([file("phone.vcf", CARDS)])
-    page.get_by_role("button", name="Bring in 2 people").tap()
-    expect(page.get_by_role("heading", name="2 people came in")).to_be_visible()
-    assert people().count() == 2
-
-
-def test_a_file_is_in_with_a_drop_and_a_key_on_a_desk(web: Web) -> None:
-    page = web.open("/dates", web.context(**DESK))
-    page.evaluate(DROP, ["phone.vcf", CARDS])
-    expect(page.get_by_role("button", name="Bring in 2 people")).to_be_focused()
-    assert not Person.unscoped.exists()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="2 people came in")).to_be_visible()
-    assert people().count() == 2
-
-
 def test_what_would_happen_is_shown_and_birthdays_are_remembered(web: Web, alice: User, elsewhere: Client) -> None:
     import_vcards(elsewhere, vcard("N:Babbage;Charles;;;", "FN:Charles Babbage", "NOTE:Engines", "UID:b"))
     alice.date_reminder_default = "birthdays"

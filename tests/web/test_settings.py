@@ -51,7 +51,7 @@ def test_a_name_is_saved_when_its_field_is_left(web: Web) -> None:
 
 def test_the_list_stands_beside_its_pages_on_a_desk(web: Web) -> None:
     page = web.open("/settings", web.context(viewport={"width": 1280, "height": 900}))
-    expect(page.get_by_role("heading", name="You", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Phones and computers", level=1)).to_be_visible()
     settings = page.get_by_role("navigation", name="Settings")
     settings.get_by_role("link", name="Reminders").click()
     expect(page.get_by_role("heading", name="Reminders", level=1)).to_be_visible()

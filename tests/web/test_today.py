@@ -332,11 +332,3 @@ def test_first_person_is_one_line(web: Web, alice: User) -> None:
     expect(page.get_by_role("dialog").get_by_role("textbox")).to_have_value("Grace Hopper 020 7946 0000")
     page.keyboard.press("Enter")
     web.eventually(page, Person.unscoped.filter(name="Grace", surname="Hopper").exists)
-
-
-def test_loupe_of_today_finds_people(web: Web, ada: Any) -> None:
-    """Task 2 of the fifteen commonest: the number is one tap away."""
-    page = web.open("/", web.context(**PHONE))
-    page.get_by_role("main").get_by_role("button", name="Search or do").tap()
-    page.keyboard.type("ada")
-    expect(page.get_by_role("dialog")).to_contain_text("020 7946 0000")

@@ -1,4 +1,4 @@
-// A menu by the platform's popover, with the keys of the menu pattern: arrows, Home, End, first letters, Escape.
+// A menu by the platform's popover, with the keys of the menu pattern: arrows, Home, End, typing what an item begins with, Escape.
 import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 
@@ -21,10 +21,13 @@ interface Props {
   letter?: string; // the key of the page that opens it
 }
 
+const TYPING_PAUSE_MILLISECONDS = 700;
+
 export function Menu({ label, items, children, class: className = "plain icon", letter }: Props) {
   const id = useId();
   const popover = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
+  const typed = useRef({ text: "", at: 0 });
   const shown = items.filter((item): item is MenuItem | MenuHeading => Boolean(item));
 
   const place = () => {
@@ -40,14 +43,17 @@ export function Menu({ label, items, children, class: className = "plain icon", 
   const move = (event: KeyboardEvent) => {
     const all = entries();
     const at = all.indexOf(document.activeElement as HTMLElement);
-    const letter = event.key.length === 1 ? event.key.toLowerCase() : "";
-    const byLetter = letter && [...all.slice(at + 1), ...all].find((entry) => entry.textContent!.trim().toLowerCase().startsWith(letter));
+    const isLetter = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const before = Date.now() - typed.current.at > TYPING_PAUSE_MILLISECONDS ? "" : typed.current.text;
+    if (isLetter) typed.current = { text: before + event.key.toLowerCase(), at: Date.now() };
+    // The first letter goes on to the next item that begins with it, more of them stay where they fit.
+    const byText = isLetter && [...all.slice(before ? at : at + 1), ...all].find((entry) => entry.textContent!.trim().toLowerCase().startsWith(typed.current.text));
     const next =
       event.key === "ArrowDown" ? all[(at + 1) % all.length]
       : event.key === "ArrowUp" ? all.at(at <= 0 ? -1 : at - 1)
       : event.key === "Home" ? all[0]
       : event.key === "End" ? all.at(-1)
-      : byLetter || undefined;
+      : byText || undefined;
     if (event.key === "Tab") popover.current!.hidePopover();
     if (!next) return;
     event.preventDefault();

@@ -18,7 +18,7 @@ interface Props<T> {
   textOf: (item: T) => string; // what typing is compared with, folded
   render: (item: T, index: number, isCurrent: boolean) => ComponentChildren;
   onOpen: (item: T) => void;
-  onToggle?: (item: T, extend: boolean) => void; // Space, and Shift with Space
+  onToggle?: (item: T, extend: boolean, from: T) => void; // Space, and Shift with Space or an arrow, which comes from another row
   onMove?: ((item: T) => void) | undefined; // the keys have moved to it
   // The headings that stand above some rows, in order, such as letters.
   headings?: readonly Heading[];
@@ -87,8 +87,10 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
     setCurrent(index);
   };
   const focus = (index: number) => {
+    const target = Math.max(0, Math.min(index, items.length - 1));
     wantsFocus.current = true;
-    show(Math.max(0, Math.min(index, items.length - 1)));
+    show(target);
+    if (target === at) takeFocus(); // nothing is rendered anew then
   };
   const move = (index: number) => {
     focus(index);
@@ -97,14 +99,15 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
   };
   if (control) control.current = { show, focus, move, current: () => at };
 
-  // Before the next key is handled, which may follow at once.
-  useLayoutEffect(() => {
+  const takeFocus = () => {
     if (!wantsFocus.current) return;
     const row = root.current?.querySelector<HTMLElement>(`[data-index="${at}"]`);
     if (!row) return; // not rendered yet: the scroll renders it
     wantsFocus.current = false;
     row.focus({ preventScroll: true });
-  });
+  };
+  // Before the next key is handled, which may follow at once.
+  useLayoutEffect(takeFocus);
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -116,7 +119,7 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
       event.preventDefault();
       if (event.shiftKey && onToggle) focus(target);
       else move(target);
-      if (event.shiftKey && onToggle) onToggle(items[Math.max(0, Math.min(target, items.length - 1))]!, true);
+      if (event.shiftKey && onToggle) onToggle(items[Math.max(0, Math.min(target, items.length - 1))]!, true, items[at]!);
     } else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
       // Into what can be done with the row, and back.
       const row = root.current!.querySelector<HTMLElement>(`[data-index="${at}"]`)!;
@@ -130,7 +133,7 @@ export function VirtualList<T>({ label, items, rowHeight, keyOf, textOf, render,
       onOpen(items[at]!);
     } else if (event.key === " " && typed.current.text === "" && onToggle) {
       event.preventDefault();
-      onToggle(items[at]!, event.shiftKey);
+      onToggle(items[at]!, event.shiftKey, items[at]!);
     } else if (event.key.length === 1) {
       // A letter that is a key of the page acts, unless it follows others that are typed.
       if (typed.current.text === "" && (event.key === " " || keyActions.peek().some(({ key }) => key === event.key))) return;

@@ -6,6 +6,7 @@ import { t, tn } from "../../i18n/index.ts";
 import { useInstance } from "../../store/instance.ts";
 import { Field } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
 import PlacePicture, { type MapControl, type Tiles } from "./PlacePicture.tsx";
 import { type Places, placesOf, type Point, type Town } from "./places.ts";
@@ -36,6 +37,7 @@ export default function MapPage() {
   const [words, setWords] = useState("");
   const [isInView, setInView] = useState<(point: Point) => boolean>(() => nowhere);
   const control = useRef<MapControl | null>(null);
+  const field = useRef<HTMLInputElement>(null);
   const instance = useInstance();
   const tiles = useMemo<Tiles | null>(() => (instance?.mapTilesUrl ? { url: instance.mapTilesUrl, attribution: instance.mapTilesAttribution } : null), [instance]);
   const inTowns = places.towns.filter(({ name, points }) => name && points.length > 0);
@@ -48,6 +50,7 @@ export default function MapPage() {
     const town = places.towns.find((each) => each.points.includes(points[0]!));
     setChosen({ name: town?.name ?? points[0]!.label, zone: town?.zone ?? null, points, people: [...new Set(points.map(({ person }) => person))] });
   };
+  useKeys([{ key: "/", label: t("Find on the map"), act: () => field.current?.focus() }]);
   return (
     <Page title={t("Map")} width="bleed" actions={<span class="soft small" role="status">{[tn("{count} person", "{count} people", count), (isAnswered || inTowns.length > 0) && tn("{count} town", "{count} towns", inTowns.length)].filter(Boolean).join(" · ")}</span>}>
       <GroupChips />
@@ -72,7 +75,7 @@ export default function MapPage() {
         </div>
         <aside class="bleed-side pane" aria-label={t("By town")}>
           <Looking places={places} isReading={isReading} canLookUp={instance?.geocoding ?? false} />
-          <Field label={t("Town or person")}>{(attributes) => <input {...attributes} type="search" value={words} autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />}</Field>
+          <Field label={t("Town or person")}>{(attributes) => <input {...attributes} ref={field} type="search" value={words} autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />}</Field>
           {chosen && <ChosenTown {...chosen} labels={new Map(chosen.points.map(({ person, label }) => [person.id, label]))} onClose={() => setChosen(null)} />}
           <Unknown places={places} />
           <Towns places={places} words={words} isInView={isInView} onTown={chooseTown} />

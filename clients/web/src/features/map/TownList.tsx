@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { clockInWords, wallTime } from "../../i18n/days.ts";
-import { formatNumber, t, tn } from "../../i18n/index.ts";
+import { formatList, formatNumber, t, tn } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
@@ -66,11 +66,13 @@ function TownRow({ town, onTown }: { town: Town; onTown: (town: Town) => void })
   const account = useAccount();
   const { people, zone } = town;
   const rest = people.length - FACES;
+  // Few are named, since they are what is looked for.
+  const who = rest > 0 ? tn("{count} person", "{count} people", people.length) : formatList(people.map((person) => person.name));
   return (
     <button class="map-town" tabIndex={-1} onClick={() => onTown(town)}>
       <span class="grow map-text">
         <bdi class="cut">{nameOf(town)}</bdi>
-        <span class="soft small cut">{[tn("{count} person", "{count} people", people.length), clockThere(zone, account.settings.value.timezone)].filter(Boolean).join(" · ")}</span>
+        <span class="soft small cut">{[who, clockThere(zone, account.settings.value.timezone)].filter(Boolean).join(" · ")}</span>
       </span>
       <span class="pile">
         {people.slice(0, FACES).map((person) => (

@@ -18,6 +18,7 @@ import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
 import { chosenColumns, columnLabels, useCells, useDates } from "./columns.ts";
 import { applyFilter, ColumnsMenu, FilterChips, OrderMenu, readFilter, type Sort, useImported } from "./filters.tsx";
 import { LetterIndex } from "./LetterIndex.tsx";
+import { personPath, shownIds } from "./listed.ts";
 import { mailUrl, telUrl } from "./reach.ts";
 import { secondLine } from "./secondLine.ts";
 import { Selection } from "./selection.ts";
@@ -29,13 +30,6 @@ const ROW_REM = 3.75;
 const SHOW_AFTER_MILLISECONDS = 120; // who moves through the list with a key held down is not shown everybody
 const SOON_DAYS = 7;
 const FACES = 12;
-
-// The address of a person with the filters of the list, which stays beside it.
-function personPath(id: string): string {
-  const query = new URLSearchParams(place.value.query);
-  for (const own of ["view", "edit", "search"]) query.delete(own);
-  return `/people/${id}${isDesk.value && query.size ? `?${query}` : ""}`;
-}
 
 export default function PeoplePage() {
   const account = useAccount();
@@ -79,24 +73,47 @@ export default function PeoplePage() {
     const index = isBeside && shownId ? shown.findIndex(({ id }) => id === shownId) : -1;
     if (index >= 0 && !document.activeElement?.closest(".list-pane")) control.current?.show(index);
   }, [shownId, shown.length > 0]);
+  useEffect(() => void (shownIds.value = shown.map((row) => row.id)), [shown]);
   useEffect(() => selection.keepOnly(everyone), [everyone]);
   useEffect(() => {
     if (!query.has("search")) return;
     box.current?.focus();
     setQuery({ search: null });
   }, [query]);
+  // The first key shows the first one.
+  const step = (by: number) => {
+    const isBegun = shownId !== null || document.activeElement?.closest(".people-list") != null;
+    control.current?.move(control.current.current() + (isBegun ? by : 0));
+  };
+  const current = () => shown[control.current?.current() ?? 0];
   const toggleCurrent = () => {
-    const row = shown[control.current?.current() ?? 0];
+    const row = current();
     if (row && !account.isFilling.value) selection.toggle(row.id);
   };
   useKeys(
     [
-      { key: "j", label: t("Next person"), act: () => control.current?.move(control.current.current() + 1) },
-      { key: "k", label: t("Previous person"), act: () => control.current?.move(control.current.current() - 1) },
+      { key: "j", label: t("Next person"), act: () => step(1) },
+      { key: "k", label: t("Previous person"), act: () => step(-1) },
       { key: "x", label: t("Select the person"), act: () => toggleCurrent() },
+      {
+        key: "t",
+        label: t("Add to a group"),
+        act: () => {
+          if (selection.ids.peek().size === 0) toggleCurrent();
+          selection.wantsGroup.value = selection.ids.peek().size > 0;
+        },
+      },
+      {
+        key: "f",
+        label: t("Favourite"),
+        act: () => {
+          const row = current();
+          if (row) void account.copy.update("person", row.id, { favourite: !row.isFavourite });
+        },
+      },
       { key: "Escape", label: t("End the selection"), act: () => selection.clear() },
     ],
-    [shown, show === undefined],
+    [shown, show === undefined, shownId],
   );
   const isReading = (account.sync.value.progress !== null && everyone.length === 0) || (imported !== undefined && !imported.data);
   const columns = chosenColumns.value;
@@ -198,7 +215,7 @@ export default function PeoplePage() {
             else navigate(personPath(id));
           }}
           onMove={show}
-          onToggle={({ id }, extend) => !account.isFilling.value && (extend ? selection.extendTo(id, shown) : selection.toggle(id))}
+          onToggle={({ id }, extend, from) => !account.isFilling.value && (extend ? selection.extendTo(id, shown, from.id) : selection.toggle(id))}
           render={(row) => <Row row={row} selection={selection} shown={shown} next={dates.get(row.id)?.next ?? null} cellOf={cellOf} />}
         />
         {hasOrderOfNames && <LetterIndex rows={shown} letterOf={headingOf} onChoose={(index) => control.current?.focus(index)} />}

@@ -1,11 +1,11 @@
 // What can be done with those who are selected, loaded with the first selection. Every action works offline: it is an edit of each person.
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
-import { SelectField } from "../../ui/Field.tsx";
+import { SelectField, TextField } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
@@ -16,8 +16,15 @@ import type { Selection } from "./selection.ts";
 
 export default function SelectionBar({ selection, shown }: { selection: Selection; shown: readonly PersonRow[] }) {
   const account = useAccount();
+  const bar = useRef<HTMLDivElement>(null);
   const [asks, setAsks] = useState<"dates" | "group" | "leave" | "relationship" | "reminder" | null>(null);
   const ids = [...selection.ids.value];
+  const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
+  useLayoutEffect(() => {
+    if (!selection.wantsGroup.value) return;
+    selection.wantsGroup.value = false;
+    bar.current?.querySelector<HTMLElement>('[data-key="t"]')?.click();
+  }, [selection.wantsGroup.value]);
   if (ids.length === 0) return null;
   const one = (act: () => void) => () => {
     act();
@@ -39,16 +46,23 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
     await downloadCards(account, shown.filter(({ id }) => selection.ids.value.has(id)), t("People"));
   };
   return (
-    <div class="selection-bar no-print" role="group" aria-label={t("With those selected")}>
+    <div ref={bar} class="selection-bar no-print" role="group" aria-label={t("With those selected")}>
       <strong>{tn("{count} selected", "{count} selected", ids.length)}</strong>
       {ids.length < shown.length && (
         <button class="plain" onClick={() => selection.selectAll(shown)}>
           {t("Select all")}
         </button>
       )}
-      <button class="plain icon" onClick={() => setAsks("group")} aria-label={t("Add to a group")} title={t("Add to a group")}>
+      <Menu
+        label={t("Add to a group")}
+        letter="t"
+        items={[
+          ...groups.map(({ id, name }) => ({ label: name, onSelect: () => void addToGroup(account, ids, id) })),
+          { label: t("New group …"), onSelect: () => setAsks("group") },
+        ]}
+      >
         <Icon name="group" />
-      </button>
+      </Menu>
       <button class="plain icon" onClick={() => navigate(`/log?${ids.slice(0, 50).map((id) => `person=${id}`).join("&")}`)} aria-label={t("Log a contact")} title={t("Log a contact")}>
         <Icon name="log" />
       </button>
@@ -78,20 +92,12 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
       <button class="plain icon" onClick={() => selection.clear()} aria-label={t("End the selection")} title={t("End the selection")}>
         <Icon name="close" />
       </button>
-      {asks === "group" && (
-        <Choice
-          title={t("Add to a group")}
-          label={t("Group")}
-          options={account.groups.all.map(({ id, name }) => [id, name] as const)}
-          onChoose={(id) => void addToGroup(account, ids, id)}
-          onClose={() => setAsks(null)}
-        />
-      )}
+      {asks === "group" && <NewGroup ids={ids} onClose={() => setAsks(null)} />}
       {asks === "leave" && (
         <Choice
           title={t("Take out of a group")}
           label={t("Group")}
-          options={account.groups.all.map(({ id, name }) => [id, name] as const)}
+          options={groups.map(({ id, name }) => [id, name] as const)}
           onChoose={(id) => void removeFromGroup(account, ids, id)}
           onClose={() => setAsks(null)}
         />
@@ -124,6 +130,38 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
         />
       )}
     </div>
+  );
+}
+
+function NewGroup({ ids, onClose }: { ids: readonly string[]; onClose: () => void }) {
+  const account = useAccount();
+  const [name, setName] = useState("");
+  const isTaken = account.groups.all.some((other) => other.name.toLowerCase() === name.trim().toLowerCase());
+  const isReady = name.trim() !== "" && !isTaken;
+  const make = async () => {
+    if (!isReady) return;
+    onClose();
+    await addToGroup(account, ids, await account.copy.create("group", { name: name.trim() }));
+  };
+  return (
+    <Dialog
+      title={t("New group")}
+      onClose={onClose}
+      keepsOpen={name !== ""}
+      onSubmit={() => void make()}
+      footer={
+        <>
+          <button type="button" onClick={onClose}>
+            {t("Cancel")}
+          </button>
+          <button class="main" disabled={!isReady}>
+            {t("Create")}
+          </button>
+        </>
+      }
+    >
+      <TextField label={t("Name of the group")} value={name} maxLength={100} autoFocus onValue={setName} error={isTaken ? t("There is a group of this name.") : undefined} />
+    </Dialog>
   );
 }
 

@@ -6,6 +6,7 @@ import { announce } from "../../ui/announce.ts";
 
 export class Selection {
   readonly ids = signal<ReadonlySet<string>>(new Set());
+  readonly wantsGroup = signal(false); // a group is asked for as soon as the bar is there
   readonly isOn = signal(false); // rows have a check, even while none is selected
   #last: string | null = null;
 
@@ -16,12 +17,13 @@ export class Selection {
     this.#last = id;
   }
 
-  // Selects all rows between the last one that was selected and this one.
-  extendTo(id: string, rows: readonly PersonRow[]): void {
+  // Selects all rows between the last one that was selected, or without any `from`, and this one.
+  extendTo(id: string, rows: readonly PersonRow[], from = id): void {
     const at = rows.findIndex((row) => row.id === id);
-    const from = Math.max(0, rows.findIndex((row) => row.id === this.#last));
+    const last = rows.findIndex((row) => row.id === this.#last);
+    const start = last >= 0 ? last : rows.findIndex((row) => row.id === from);
     const ids = new Set(this.ids.peek());
-    for (const row of rows.slice(Math.min(at, from), Math.max(at, from) + 1)) ids.add(row.id);
+    for (const row of rows.slice(Math.min(at, start), Math.max(at, start) + 1)) ids.add(row.id);
     this.#set(ids);
     this.#last = id;
   }
@@ -32,6 +34,7 @@ export class Selection {
 
   clear(): void {
     this.isOn.value = false;
+    this.#last = null;
     if (this.ids.peek().size) this.#set(new Set());
   }
 

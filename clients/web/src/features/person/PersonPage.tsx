@@ -15,6 +15,7 @@ import { reveal } from "../../ui/scroll.ts";
 import { toast } from "../../ui/toast.tsx";
 import { deletePeople } from "../people/actions.ts";
 import { intervalLabel } from "../people/intervals.ts";
+import { personPath, shownIds } from "../people/listed.ts";
 import { setUsual, usual } from "../people/reach.ts";
 import { AboutSection, hasDetails } from "./AboutSection.tsx";
 import { COMPOSER_LINE } from "./Composer.tsx";
@@ -75,9 +76,11 @@ function OnePerson({ person }: { person: Person }) {
   };
   useSectionKeys(edit, setDialog, [id, open]);
   const step = (by: number) => {
-    const ids = account.people.value.map((row) => row.id);
+    const listed = shownIds.peek();
+    // Who was led here from elsewhere may not be in the list.
+    const ids = listed.includes(id) ? listed : account.people.value.map((row) => row.id);
     const next = ids[ids.indexOf(id) + by];
-    if (next) navigate(`/people/${next}`, { replace: true });
+    if (next) navigate(personPath(next), { replace: true });
   };
   useKeys(
     [

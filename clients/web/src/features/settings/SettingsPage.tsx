@@ -1,4 +1,5 @@
-// The list of settings as a page, where there is no room for it beside another.
+// The list of settings as a page, where there is no room for it beside another. On a desk it stands beside the page that most
+// come for: the code that connects a phone.
 import { useEffect } from "preact/hooks";
 import { navigate } from "../../app/router.ts";
 import { t } from "../../i18n/index.ts";
@@ -8,7 +9,7 @@ import { SettingsList } from "./SettingsList.tsx";
 
 export default function SettingsPage() {
   useEffect(() => {
-    if (isDesk.value) navigate("/account", { replace: true });
+    if (isDesk.value) navigate("/devices", { replace: true });
   }, [isDesk.value]);
   return isDesk.value ? null : (
     <Page title={t("Settings")} back="/more">

@@ -11,7 +11,7 @@ export function RemindersOffer() {
   const key = `draft ${account.id} reminders offered`; // removed with the drafts when the account leaves this browser
   const [isAsked, setAsked] = useState(localStorage.getItem(key) !== null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  if (isAsked || account.settings.value.dateReminderDefault !== "none") return null;
+  if (isAsked || account.settings.value.dateReminderDefault !== "none" || account.people.value.length === 0) return null;
   const answer = async (isWanted: boolean) => {
     try {
       if (isWanted) await connection.ask("PUT", "/api/user/date-reminder-default", { dateReminderDefault: "birthdays" });
