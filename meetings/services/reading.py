@@ -3,7 +3,8 @@
 import datetime as dt
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from accounts.models import User
@@ -36,6 +37,7 @@ from people.mentions import Topic, silence
 from people.models import ImportantDate, LookupKey, Person
 
 log = logging.getLogger(__name__)
+K = TypeVar("K")
 
 LEASE = dt.timedelta(minutes=10)
 READING_INTERVAL = dt.timedelta(hours=1)
@@ -45,6 +47,8 @@ _MAX_INTERVAL = dt.timedelta(days=1)
 _HORIZON = dt.timedelta(days=7)
 _LONGEST = dt.timedelta(days=31)
 _CHUNK = 500
+# Those of a stored proposal that are the ones of a Proposal.
+_COLUMNS = ("day_key", "series_key", "title_key", "title", "location", "starts_at", "ends_at", "day")
 
 
 class _LeaseLostError(Exception):
@@ -123,7 +127,7 @@ def _read(source: CalendarSource, ours: SourceQuerySet, now: dt.datetime) -> dic
     }
 
 
-def _chunks(keys: list[str]) -> Iterator[list[str]]:
+def _chunks(keys: Sequence[K]) -> Iterator[Sequence[K]]:
     return (keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK))
 
 
@@ -212,10 +216,12 @@ def _update_proposals(
         taken = _taken(owner, source, wanted)
         known = set(Person.objects.owned_by(owner).active().filter(pk__in=_ids(wanted)).values_list("pk", flat=True))
         rows = {row.key: row for row in MeetingProposal.objects.owned_by(owner).filter(source=source)}
+        changed: list[tuple[Proposal, list[tuple[UUID, str]]]] = []
         for key, proposal in wanted.items():
-            people = tuple(pair for pair in proposal.people if pair[0] in known)
+            people = [pair for pair in proposal.people if pair[0] in known]
             if key not in taken and people and stored.get(key) != proposal:
-                _store(owner, source, rows.get(key), proposal, people)
+                changed.append((proposal, people))
+        _store(owner, source, rows, changed, now)
         if gone := [row.pk for key, row in rows.items() if key not in wanted]:
             MeetingProposal.objects.owned_by(owner).filter(pk__in=gone).delete()
         # Where another write came between, what it changed is looked at by the next reading.
@@ -276,18 +282,31 @@ def _stored(owner: User, source: CalendarSource) -> dict[str, Proposal]:
 def _store(
     owner: User,
     source: CalendarSource,
-    row: MeetingProposal | None,
-    proposal: Proposal,
-    people: Sequence[tuple[UUID, str]],
+    rows: Mapping[str, MeetingProposal],
+    proposals: Sequence[tuple[Proposal, Sequence[tuple[UUID, str]]]],
+    now: dt.datetime,
 ) -> None:
-    row = row or MeetingProposal(owner=owner, source=source, key=proposal.key)
-    row.day_key, row.series_key, row.title_key = proposal.day_key, proposal.series_key, proposal.title_key
-    row.title, row.location = proposal.title, proposal.location
-    row.starts_at, row.ends_at, row.day = proposal.starts_at, proposal.ends_at, proposal.day
-    row.unknown = [{"email": email, "name": name or None} for email, name in proposal.unknown]
-    row.save()
-    ProposedPerson.objects.owned_by(owner).filter(proposal=row).delete()
-    ProposedPerson.objects.bulk_create(
-        ProposedPerson(owner=owner, proposal=row, person_id=key, by=by, position=position)
-        for position, (key, by) in enumerate(people)
-    )
+    """Write these proposals with their people; `rows` are those that are stored, by key."""
+    new: list[MeetingProposal] = []
+    changed: list[MeetingProposal] = []
+    parts: list[ProposedPerson] = []
+    for proposal, people in proposals:
+        row = rows.get(proposal.key)
+        if row is None:
+            row = MeetingProposal(owner=owner, source=source, key=proposal.key)
+            new.append(row)
+        else:
+            changed.append(row)
+        for column in _COLUMNS:
+            setattr(row, column, getattr(proposal, column))
+        row.unknown = [{"email": email, "name": name or None} for email, name in proposal.unknown]
+        row.updated_at = now
+        parts += [
+            ProposedPerson(owner=owner, proposal=row, person_id=key, by=by, position=position)
+            for position, (key, by) in enumerate(people)
+        ]
+    MeetingProposal.objects.bulk_create(new, batch_size=_CHUNK)
+    MeetingProposal.objects.owned_by(owner).bulk_update(changed, [*_COLUMNS, "unknown", "updated_at"])
+    for chunk in _chunks([row.pk for row in changed]):
+        ProposedPerson.objects.owned_by(owner).filter(proposal__in=chunk).delete()
+    ProposedPerson.objects.bulk_create(parts, batch_size=_CHUNK)
