@@ -6,11 +6,13 @@ import type { Change, Fields, Rows } from "./store.ts";
 
 const PAGE_SIZE = 1000;
 
-// People and what a list of them shows come first. Each of the two has a cursor of its own, as a cursor belongs to its
-// types. Stores of older versions have a single cursor for all types, and go on with that.
+// People and what a list of them shows come first. Each feed has a cursor of its own, as a cursor belongs to its types: a
+// type that came later has one, too, so that a store of before reads it alone. Stores of older versions have a single cursor
+// for all types, and go on with that.
 const FEEDS = [
   { cursor: "cursor of people", types: "settings,customFieldTemplate,relationshipType,group,person" },
   { cursor: "cursor of the rest", types: "importantDate,relationship,interaction,dismissal,destination" },
+  { cursor: "cursor of meetings and shares", types: "meetingProposal,share,shareConflict" },
 ] as const;
 const WHOLE_FEED = { cursor: "cursor", types: "" } as const;
 type Feed = (typeof FEEDS)[number] | typeof WHOLE_FEED;
@@ -55,10 +57,10 @@ export class FeedReader {
     const { store } = this.#data;
     const feeds: readonly Feed[] = (await store.get("facts", WHOLE_FEED.cursor)) === undefined ? FEEDS : [WHOLE_FEED];
     const cursors = await Promise.all(feeds.map((feed) => store.get("facts", feed.cursor)));
-    const isFirst = cursors.includes(undefined);
+    const isFirst = cursors.slice(0, 2).includes(undefined); // what came later is read beside the others
     this.#isFirstReading = (await store.get("facts", COMPLETE)) === undefined;
     // Without a cursor the service cannot refuse another account.
-    if (isFirst && !this.isAccountChecked) await this.checkAccount(options.signal);
+    if (cursors.includes(undefined) && !this.isAccountChecked) await this.checkAccount(options.signal);
     const count = isFirst && options.onProgress ? await this.#countRecords(options) : () => undefined;
     if (isFirst) {
       for (const feed of feeds) await this.#readFeed(feed, options, count);
