@@ -14,6 +14,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.web.conftest import Web
 from tests.web.test_accessibility import violations
+from tests.web.test_tasks import KEEP_CALLS
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -107,15 +108,26 @@ def test_letters_to_the_group_are_reached_from_its_page(web: Web, choir: str) ->
     expect(page.get_by_label("Choir")).to_be_checked()
 
 
-def test_faces_and_the_next_dates(web: Web, choir: str, elsewhere: Client) -> None:
+def test_faces_the_next_dates_and_what_there_was(web: Web, choir: str, alice: User, elsewhere: Client) -> None:
     ada = str(Person.unscoped.get(name="Ada").pk)
     soon = (timezone.now() + timedelta(days=20)).date()
     day = {"type": "BIRTHDAY", "date": f"1990-{soon:%m-%d}"}
     elsewhere.ok("POST", f"/api/people/{ada}/important-dates", day)
+    for who, title in ((ada, "Rehearsal"), (str(make_person(alice, name="Cy").pk), "Chess")):
+        entry = {"personIds": [who], "kind": "MEETING", "title": title, "at": timezone.now().isoformat()}
+        elsewhere.ok("POST", "/api/interactions", entry, status=201)
     page = web.open(f"/groups/{choir}")
     expect(page.get_by_role("main").get_by_role("link", name="Ada", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="Next dates")).to_be_visible()
     expect(page.get_by_role("link", name="Ada turns")).to_be_visible()
+    # What there was with any of them, and nothing of others.
+    together = page.get_by_role("region", name="Together")
+    expect(together.get_by_role("listitem")).to_have_count(1)
+    expect(together).to_contain_text("Rehearsal")
+    expect(together).to_contain_text("with Ada")
+    page.evaluate(KEEP_CALLS)
+    page.keyboard.press("w")
+    expect(page).to_have_title("mailto:?bcc=ada%40example.org,ben%40example.org")
     assert violations(page) == []
     page.get_by_role("button", name="List", exact=True).click()
     expect(page.get_by_role("row")).to_have_count(2)

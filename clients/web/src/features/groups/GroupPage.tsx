@@ -25,6 +25,7 @@ import { createNewPeople } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { secondLine } from "../people/secondLine.ts";
 import { type Group, GroupForm, groupDraftKey } from "./GroupForm.tsx";
+import { Together } from "./Together.tsx";
 import { PrintedList } from "./PrintedList.tsx";
 import { downloadCards, mailtoAll } from "./members.ts";
 import "../dates/dates.css";
@@ -60,6 +61,7 @@ function OneGroup({ group }: { group: Group }) {
       { key: "e", label: t("Edit the group"), act: () => setEditing(true) },
       { key: "a", label: t("Add people to the group"), act: () => setAdding(true) },
       { key: "l", label: t("Log a contact with all"), act: () => navigate(`/log?group=${id}`) },
+      { key: "w", label: t("Write to all"), act: () => document.querySelector<HTMLElement>("[data-write]")?.click() },
       {
         key: "Delete",
         label: t("Take the person out of the group"),
@@ -144,6 +146,7 @@ function OneGroup({ group }: { group: Group }) {
         </section>
         <div class="stack">
           <NextDates members={members} />
+          <Together members={members} />
           <Rule group={group} />
         </div>
       </div>
@@ -273,13 +276,13 @@ function WithAll({ group, members, onAdd }: { group: Group; members: PersonRow[]
         {t("Log a contact with all")}
       </a>
       {mail?.url && (
-        <a class="button" href={mail.url}>
+        <a class="button" href={mail.url} data-write>
           <Icon name="mail" />
           {tn("Write to {count} person", "Write to {count} people", mail.addresses.length)}
         </a>
       )}
       {mail && !mail.url && mail.addresses.length > 0 && (
-        <button onClick={() => void copyAddresses()}>
+        <button onClick={() => void copyAddresses()} data-write>
           <Icon name="copy" />
           {tn("Copy {count} address", "Copy {count} addresses", mail.addresses.length)}
         </button>

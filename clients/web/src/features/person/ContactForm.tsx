@@ -1,21 +1,25 @@
 // The form of numbers, addresses and handles.
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
 import { SelectField, TextField } from "../../ui/Field.tsx";
 import type { Form } from "../../ui/form.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Entry, LISTS, type ListField, typeLabel } from "./entries.ts";
+import { MoveOthers, type Movers } from "./sharedAddress.tsx";
 
 export const CONTACT_FIELDS = Object.keys(LISTS) as ListField[];
 
-type ContactValues = { [F in ListField]: Entry[] };
+export type ContactValues = { [F in ListField]: Entry[] } & { movers: Movers };
 
-export function ContactForm({ form }: { form: Form<ContactValues> }) {
+export function ContactForm({ form, personId }: { form: Form<ContactValues>; personId: string }) {
   const values = form.values.value;
+  const moveOthers = (entry: Entry) =>
+    entry.id && <MoveOthers personId={personId} entry={entry} seen={form.seen.addresses} isOn={values.movers?.[entry.id] ?? false} onChange={(isOn) => form.set("movers", { ...values.movers, [entry.id!]: isOn })} />;
   return (
     <div class="columns">
       {CONTACT_FIELDS.map((field) => (
-        <EntryList key={field} field={field} entries={values[field]} errors={form.errors.value} onEntries={(entries) => form.set(field, entries)} />
+        <EntryList key={field} field={field} entries={values[field]} errors={form.errors.value} onEntries={(entries) => form.set(field, entries)} below={field === "addresses" ? moveOthers : undefined} />
       ))}
     </div>
   );
@@ -26,9 +30,10 @@ interface ListProps {
   entries: Entry[];
   errors: Record<string, string>;
   onEntries: (entries: Entry[]) => void;
+  below?: ((entry: Entry) => ComponentChildren) | undefined; // the parts of an entry
 }
 
-export function EntryList({ field, entries, errors, onEntries }: ListProps) {
+export function EntryList({ field, entries, errors, onEntries, below }: ListProps) {
   const list = LISTS[field];
   const { title, types, parts } = list;
   const typeName = field === "imHandles" ? "protocol" : "type";
@@ -65,6 +70,7 @@ export function EntryList({ field, entries, errors, onEntries }: ListProps) {
           <button type="button" class="plain icon" onClick={() => onEntries(shown.filter((_, at) => at !== index))} aria-label={t("Remove {title} {number}", { title: t(title), number: index + 1 })}>
             <Icon name="trash" />
           </button>
+          {below?.(entry)}
         </div>
       ))}
       <button type="button" class="chip add" onClick={add}>

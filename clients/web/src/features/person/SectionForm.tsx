@@ -11,7 +11,7 @@ import type { ImportantDate } from "./dates.ts";
 import type { Entry, Person } from "./entries.ts";
 import { type ChosenPhoto, PhotoField } from "./PhotoField.tsx";
 import { type EditedSection, SECTION_NAMES, type SectionName, SECTIONS } from "./sections.tsx";
-import { askForShared } from "./sharedAddress.ts";
+import { moveOthers, type Movers } from "./sharedAddress.tsx";
 
 export const WHOLE = "all"; // in place of the name of a section
 
@@ -64,7 +64,7 @@ export function SectionForm({ person, name, section, birthday = null, onPhoto, f
     }
     const { birthday: changedBirthday, ...changes } = form.changes;
     if (Object.keys(changes).length) {
-      await askForShared(person.id, (seen["addresses"] ?? []) as Entry[], changes["addresses"] as Entry[] | undefined);
+      await moveOthers(person.id, (seen["addresses"] ?? []) as Entry[], (changes["addresses"] ?? []) as Entry[], (values["movers"] ?? {}) as Movers);
       await sendChanges(changes, seen);
     }
     if (photo) await onPhoto?.(photo.blob);
@@ -113,7 +113,7 @@ export function SectionForm({ person, name, section, birthday = null, onPhoto, f
         {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
         {isWhole && <PhotoField person={{ id: person.id, name, photo: person.photo }} chosen={photo} onChosen={setPhoto} />}
         {sections.map((each) => {
-          const fields = <each.Fields form={form} name={name} />;
+          const fields = <each.Fields form={form} person={person} name={name} />;
           if (!isWhole) return <div key={each.letter}>{fields}</div>;
           return (
             <section key={each.letter} class="stack tight" aria-label={each.title()}>

@@ -6,7 +6,7 @@ import { t } from "../../i18n/index.ts";
 import { AreaField, SelectField } from "../../ui/Field.tsx";
 import type { Form } from "../../ui/form.ts";
 import { intervalLabel, intervals } from "../people/intervals.ts";
-import { CONTACT_FIELDS, ContactForm, filledEntries } from "./ContactForm.tsx";
+import { CONTACT_FIELDS, ContactForm, type ContactValues, filledEntries } from "./ContactForm.tsx";
 import { CustomValues, type CustomValue } from "./CustomValues.tsx";
 import type { Entry, ListField, Person } from "./entries.ts";
 import { DETAIL_FIELDS, NAME_FIELDS, pickPlain, type PlainField, type PlainValues, toSent } from "./fields.ts";
@@ -17,7 +17,8 @@ type Values = Record<string, unknown>;
 
 export interface FieldsProps {
   form: Form<Values>;
-  name: string; // of the person
+  person: Person;
+  name: string; // as it is shown
 }
 
 export interface EditedSection {
@@ -47,7 +48,7 @@ export const SECTIONS: Record<SectionName, EditedSection> = {
   contact: {
     letter: "r",
     title: () => t("Reach"),
-    pick: (person) => Object.fromEntries(CONTACT_FIELDS.map((field) => [field, person[field]])),
+    pick: (person) => ({ ...Object.fromEntries(CONTACT_FIELDS.map((field) => [field, person[field]])), movers: {} }),
     toSent: (changes) =>
       Object.fromEntries(Object.entries(changes).filter(([field]) => isList(field)).map(([field, entries]) => [field, filledEntries(field as ListField, entries as Entry[])])),
     check: (values, seen) => {
@@ -59,7 +60,7 @@ export const SECTIONS: Record<SectionName, EditedSection> = {
         }),
       );
     },
-    Fields: ({ form }) => <ContactForm form={form as unknown as Form<{ [F in ListField]: Entry[] }>} />,
+    Fields: ({ form, person }) => <ContactForm form={form as unknown as Form<ContactValues>} personId={person.id} />,
   },
   groups: {
     letter: "g",
