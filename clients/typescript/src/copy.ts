@@ -1,13 +1,14 @@
 // A copy of the account that can be read and edited offline, and synced when online (docs/clients.md).
+import { addAnswer, interactionOf } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 import { EditSender } from "./editSender.ts";
 import { FeedReader, type ReadOptions } from "./feedReader.ts";
 import { newId } from "./ids.ts";
-import type { DeleteOptions, EditableType, NewRecords, Records, RecordType } from "./kinds.ts";
-import { refsOf } from "./kinds.ts";
+import type { AcceptOptions, DeleteOptions, DismissOptions, EditableType, NewRecords, Records, RecordType } from "./kinds.ts";
+import { PROPOSAL, refsOf } from "./kinds.ts";
 import { toDataUrl } from "./photos.ts";
 import { applyEdits, dropEdit, type Listener, LocalData, pickFields, putEdit, type SyncReport } from "./localData.ts";
-import type { Change, Conflict, Edit, Fields, Store } from "./store.ts";
+import type { AnswerAction, Change, Conflict, Edit, Fields, Store } from "./store.ts";
 
 // Reads and edits use the store; `sync` exchanges changes with the service, and may be interrupted at any point.
 export class Copy {
@@ -77,7 +78,7 @@ export class Copy {
     return this.#data.store.all("conflicts");
   }
 
-  // Returns the edits that were not sent yet, in order, without those that were refused.
+  // Returns the edits that were not sent yet, in order, without those that were refused. Some may be held.
   async pending(): Promise<Edit[]> {
     return (await this.#data.edits()).filter((edit) => edit.state !== "refused");
   }
@@ -129,6 +130,49 @@ export class Copy {
       if (last?.action === "delete" && last.state !== "sending") writes.push(dropEdit(last));
       else await this.#data.addEdit(writes, type, id, "restore", { base: { ...known } });
     });
+  }
+
+  // Answers to meetings that calendars propose (`meetingProposal`), which are not shown any more. Those that were answered
+  // meanwhile are left out.
+
+  // Logs the meetings as interactions. The options are for one alone.
+  accept(proposalIds: readonly string[], options: AcceptOptions = {}): Promise<void> {
+    return this.#answer("accept", proposalIds, { ...options });
+  }
+
+  // Logs none of them. Sent after the time `heldUntil`, as it cannot be taken back then.
+  dismiss(proposalIds: readonly string[], options: DismissOptions = {}, heldUntil = 0): Promise<void> {
+    return this.#answer("dismiss", proposalIds, { ...options }, heldUntil);
+  }
+
+  async #answer(action: AnswerAction, ids: readonly string[], body: Fields, heldUntil = 0): Promise<void> {
+    for (const id of ids) await this.#change((writes) => addAnswer(this.#data, writes, id, action, body, heldUntil));
+  }
+
+  // Takes an answer back. `open`: it was not sent, and the meeting is proposed again; `deleted`: it was accepted, and its
+  // interaction is deleted; `sent`: nothing can be done.
+  async takeBack(proposalId: string): Promise<"open" | "deleted" | "sent"> {
+    if (await this.#dropAnswer(proposalId)) return "open";
+    await this.#data.withLock("sync", async () => undefined); // it is being sent
+    if (await this.#dropAnswer(proposalId)) return "open";
+    const id = await interactionOf(this.#data, proposalId);
+    if (id === null) return "sent";
+    await this.#change(async (writes) => {
+      if (await this.#data.current("interaction", id)) return this.#delete(writes, "interaction", id);
+      await this.#data.addEdit(writes, "interaction", id, "delete", {}); // not read yet
+    });
+    return "deleted";
+  }
+
+  // Whether there was an answer that was certainly not executed.
+  async #dropAnswer(proposalId: string): Promise<boolean> {
+    let isDropped = false;
+    await this.#change(async (writes) => {
+      const edit = (await this.#data.edits(PROPOSAL, proposalId)).at(-1);
+      isDropped = edit !== undefined && edit.state !== "sending";
+      if (isDropped) writes.push(dropEdit(edit!));
+    });
+    return isDropped;
   }
 
   // Removes a conflict: keep the service's value, or make a new edit with the user's.

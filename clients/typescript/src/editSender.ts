@@ -1,9 +1,10 @@
 // Sends the edits of the store to the service, in order.
+import { isAnswer, isHeld, sendAnswers, together } from "./answers.ts";
 import type { Connection } from "./connection.ts";
 import { bodyOf, RefusedError } from "./errors.ts";
 import type { FeedReader } from "./feedReader.ts";
 import { newId } from "./ids.ts";
-import { HANGING_TYPES, isDerived, listPath, toFeedRecord } from "./kinds.ts";
+import { HANGING_TYPES, isDerived, listPath, PROPOSAL, toFeedRecord } from "./kinds.ts";
 import { dropEdit, editKey, type LocalData, pickFields, putConflict, putEdit, putRecord } from "./localData.ts";
 import { isSame, merge, withKnownIds } from "./merge.ts";
 import { fromDataUrl, isDataUrl } from "./photos.ts";
@@ -34,8 +35,8 @@ export class EditSender {
       const edit = (await this.#data.edits()).find((each) => each.number > number);
       if (edit === undefined) break;
       number = edit.number;
-      if (edit.state === "refused" || (await this.#isBlocked(edit))) continue;
-      if (await this.#send(edit)) sent++;
+      if (edit.state === "refused" || isHeld(edit) || (await this.#isBlocked(edit))) continue;
+      sent += await this.#send(edit);
     }
     this.#data.report.pushed += sent;
     return sent;
@@ -51,13 +52,14 @@ export class EditSender {
     return earlier.some(({ action, state }) => (action === "create" || action === "restore") && state === "refused");
   }
 
-  // Sends an edit. Returns whether it still existed.
-  async #send(edit: Edit): Promise<boolean> {
+  // Sends an edit, if it still exists. Returns how many were sent with it.
+  async #send(edit: Edit): Promise<number> {
     const now = await this.#markAsSending(edit);
-    if (now === undefined) return false;
+    if (now === undefined) return 0;
+    if (isAnswer(now)) return this.#sendAnswer(now);
     const senders = { create: this.#sendCreate, update: this.#sendUpdate, delete: this.#sendDelete, restore: this.#sendRestore };
-    await senders[now.action].call(this, now);
-    return true;
+    await senders[now.action as keyof typeof senders].call(this, now);
+    return 1;
   }
 
   // Reads the edit again and marks it as sent in one write: until then the user may extend or discard it.
@@ -68,6 +70,29 @@ export class EditSender {
       if (now) writes.push(putEdit((now = { ...now, state: "sending" })));
     });
     return now;
+  }
+
+  // With others that say the same. If one of them is refused none is executed, so they are sent singly then.
+  async #sendAnswer(edit: Edit): Promise<number> {
+    const answers = [edit];
+    for (const each of together(edit, await this.#data.edits(PROPOSAL))) {
+      const now = await this.#markAsSending(each);
+      if (now) answers.push(now);
+    }
+    const refusal = await sendAnswers(this.#data, this.#connection, answers, this.#signal);
+    if (refusal === null) return answers.length;
+    if (answers.length === 1) await this.#refuseAnswer(edit, refusal);
+    for (const each of answers.length > 1 ? answers : []) {
+      const single = await sendAnswers(this.#data, this.#connection, [each], this.#signal);
+      if (single) await this.#refuseAnswer(each, single);
+    }
+    return answers.length;
+  }
+
+  // A dismissal of what is not there any more has nothing to say.
+  #refuseAnswer(edit: Edit, response: Response): Promise<void> {
+    const isGone = edit.action === "dismiss" && response.status === 400;
+    return this.#data.change("sync", async (writes) => (isGone ? void writes.push(dropEdit(edit)) : this.#refuse(writes, edit, response)));
   }
 
   async #sendCreate(edit: Edit): Promise<void> {

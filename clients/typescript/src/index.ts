@@ -7,7 +7,7 @@ export type { ServerEvent } from "./events.ts";
 export type { Progress, ReadOptions } from "./feedReader.ts";
 export { newId } from "./ids.ts";
 export { IndexedDbStore } from "./indexedDbStore.ts";
-export type { DeleteOptions, EditableType, NewRecords, Records, RecordType } from "./kinds.ts";
+export type { AcceptOptions, DeleteOptions, DismissOptions, EditableType, NewRecords, Records, RecordType } from "./kinds.ts";
 export { LiveTable } from "./liveTable.ts";
 export type { Changed, SyncReport } from "./localData.ts";
 export { merge, type Clash } from "./merge.ts";

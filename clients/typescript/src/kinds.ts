@@ -20,6 +20,8 @@ export interface NewRecords {
 }
 export type EditableType = keyof NewRecords;
 export type DeleteOptions = Partial<Schemas["PersonDeleteRequest"]>;
+export type AcceptOptions = Omit<Schemas["AcceptMeetingsRequest"], "ids">;
+export type DismissOptions = Omit<Schemas["DismissMeetingsRequest"], "ids">;
 
 interface Kind<T extends EditableType> {
   // The path of the list, which may contain fields of the record.
@@ -135,6 +137,9 @@ const DERIVED_FIELDS = new Set([
   "relationshipType",
   "updatedAt",
 ]);
+
+// The type of what is answered: nobody edits it.
+export const PROPOSAL = "meetingProposal";
 
 export function isEditable(type: string): type is EditableType {
   return type in KINDS;

@@ -1,6 +1,6 @@
 // What the copy, the reader of the feed and the sender of edits share: the store, its locks, and who watches it.
 import { newId } from "./ids.ts";
-import { isEditable, refsOf, toNewRecord } from "./kinds.ts";
+import { isEditable, PROPOSAL, refsOf, toNewRecord } from "./kinds.ts";
 import type { Action, Change, Conflict, Edit, Fields, LockName, RecordRow, Store, WriteOptions } from "./store.ts";
 
 // The counts of a sync: changes applied from the feed, edits sent, conflicts and refusals that occurred.
@@ -82,7 +82,7 @@ export class LocalData {
   }
 
   async addEdit(writes: Change[], type: string, id: string, action: Action, given: Partial<Edit>): Promise<void> {
-    if (!isEditable(type)) throw new Error(`a copy does not edit records of type ${type}`);
+    if (!isEditable(type) && type !== PROPOSAL) throw new Error(`a copy does not edit records of type ${type}`);
     const number = Number((await this.store.get("facts", "lastNumber")) ?? 0) + 1;
     const empty = { base: {}, body: {}, etag: null, problem: null, state: "waiting" as const };
     writes.push({ table: "facts", key: "lastNumber", row: number });
@@ -106,6 +106,8 @@ export class LocalData {
     await this.removeRecord(writes, type, id);
     let record = known?.record ?? {};
     for (const edit of edits) {
+      // Whether the meeting was answered elsewhere, or is not there any more, the service says.
+      if (edit.action === "accept") continue;
       writes.push(dropEdit(edit));
       if (edit.action === "create") record = { ...edit.body, ...record };
       if (edit.action !== "update") continue;
@@ -132,7 +134,7 @@ export class LocalData {
 // The record as the user sees it, with the edits; undefined if there is none or it was deleted here.
 export function applyEdits(record: Fields | undefined, edits: Edit[]): Fields | undefined {
   for (const { action, body, base, id, state, type } of edits) {
-    if (action === "delete") record = state === "refused" ? record : undefined;
+    if (action === "delete" || action === "accept" || action === "dismiss") record = state === "refused" ? record : undefined;
     else if (action === "create") record = toNewRecord(type, id, body);
     else if (action === "restore") record ??= { ...base, ...body, id };
     else if (record !== undefined) record = { ...record, ...body };

@@ -3,7 +3,9 @@
 // finds the rows as they were before the write or after it.
 
 export type Fields = Record<string, unknown>;
-export type Action = "create" | "update" | "delete" | "restore";
+export type Action = "create" | "update" | "delete" | "restore" | AnswerAction;
+// Answers to a meeting that a calendar proposes.
+export type AnswerAction = "accept" | "dismiss";
 
 // A record as the service last returned it. `etag` is for If-Match, `reading` the number of the full reading of the feed,
 // `revision` that of the feed (absent in a response to an edit). `refs` names what it hangs on: see refsOf in kinds.ts.
@@ -20,7 +22,7 @@ export interface RecordRow {
 // A change by the user. `base` has the previous values of the fields in `body`; for a deletion, the whole record. `etag` is
 // that of the deleted record, and `seen` the revision up to which the user had seen the account. The `body` of a deletion
 // has its options. `sending`: it was sent, and perhaps executed; `sentWith` is the ETag with which a photo was. `problem` is
-// the body of the refusal.
+// the body of the refusal. It is not sent before the time `heldUntil`, so that its user can take it back.
 export interface Edit {
   number: number;
   idempotencyKey: string;
@@ -32,6 +34,7 @@ export interface Edit {
   etag: string | null;
   seen?: number;
   sentWith?: string | undefined;
+  heldUntil?: number;
   state: "waiting" | "sending" | "refused";
   problem: Fields | null;
 }

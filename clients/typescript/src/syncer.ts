@@ -7,6 +7,7 @@ import { OtherAccountError, RefusedError } from "./errors.ts";
 import { isOffline, pause } from "./retrying.ts";
 
 const EDIT_DELAY_MILLISECONDS = 300;
+const HELD_MILLISECONDS = 50; // later, so that the time has come
 const MIN_PAUSE_MILLISECONDS = 2_000;
 const MAX_PAUSE_MILLISECONDS = 5 * 60_000;
 // A stream that has lasted so long works; it is opened again at once when it ends.
@@ -93,6 +94,7 @@ export class Syncer {
         this.#failures = 0;
         this.#isWanted ||= this.#hasChanged;
         this.#tell({ phase: "idle", progress: null, error: null, syncedAt: new Date() });
+        await this.#waitForHeld();
       } catch (error) {
         if (this.#ended.signal.aborted) break;
         this.#failures++;
@@ -104,6 +106,12 @@ export class Syncer {
       }
     }
     this.#isRunning = false;
+  }
+
+  // What is held is sent once its time has come.
+  async #waitForHeld(): Promise<void> {
+    const held = (await this.#copy.pending()).flatMap(({ heldUntil }) => heldUntil ?? []);
+    if (held.length) this.#syncIn(Math.max(0, Math.min(...held) - Date.now()) + HELD_MILLISECONDS);
   }
 
   #backoff(): number {

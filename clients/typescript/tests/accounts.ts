@@ -3,6 +3,9 @@ import { Connection, Copy, MemoryStore, retryingFetch, type Send } from "../src/
 
 export const BASE = process.env["BASE"] ?? "";
 const tokens = (process.env["TOKENS"] ?? "").split(" ");
+// Of accounts with Ada and five proposed meetings with her, "Lunch 0" to "Lunch 4", a day apart; an unknown guest was there,
+// too.
+const meetingsTokens = (process.env["MEETINGS_TOKENS"] ?? "").split(" ");
 
 export interface Device {
   connection: Connection;
@@ -16,6 +19,12 @@ export interface Device {
 export function newToken(): string {
   const token = tokens.pop();
   if (!token) throw new Error("there are more tests than accounts: see ACCOUNTS in tests/clients/test_kit.py");
+  return token;
+}
+
+export function newMeetingsToken(): string {
+  const token = meetingsTokens.pop();
+  if (!token) throw new Error("there are more tests than accounts: see MEETINGS in tests/clients/test_kit.py");
   return token;
 }
 
