@@ -34,7 +34,7 @@ function serviceWorker(): Plugin {
 const CHUNKS: [chunk: string, modules: RegExp][] = [
   ["map", /features\/map\/|\/(leaflet|supercluster|kdbush|topojson-client|world-atlas)\//],
   ["network", /features\/network\//],
-  ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],
+  ["settings", /features\/(account|settings|preferences|notifications|devices|feeds|calendars|carddav)\/|qrcode-generator|QrCode|features\/relationships\/Types|CustomFieldsPage/],
   ["box", /features\/(search|add)\//],
 ];
 // The pages before a session, with all that they need beside: they are the first that a newcomer loads.

@@ -49,6 +49,8 @@ PATHS = {
     "duplicates": "/duplicates",
     "devices": "/devices",
     "calendar-feeds": "/calendar-feeds",
+    "calendars": "/calendars",
+    "meetings": "/meetings",
     "letters": "/letters",
     "notifications": "/notifications",
     "carddav": "/carddav",

@@ -59,6 +59,7 @@ export class Account {
   readonly connection: Connection;
   readonly sync = signal<SyncState>({ phase: "idle", progress: null, error: null, syncedAt: null });
   readonly pending = signal<Edit[]>([]);
+  readonly held = signal<Edit[]>([]); // what is not to be sent yet, so that it can be taken back
   readonly refused = signal<Edit[]>([]);
   readonly conflicts = signal<Conflict[]>([]);
   readonly groups: Table<"group">;
@@ -150,7 +151,12 @@ export class Account {
   async #readEdits(): Promise<void> {
     if (!this.#isOpen) return;
     const [pending, refused, conflicts] = await Promise.all([this.copy.pending(), this.copy.refused(), this.copy.conflicts()]);
-    if (pending.length || this.pending.value.length) this.pending.value = pending;
+    const now = Date.now();
+    const held = pending.filter(({ heldUntil }) => (heldUntil ?? 0) > now);
+    const due = held.length ? pending.filter((edit) => !held.includes(edit)) : pending;
+    if (held.length) setTimeout(() => void this.#readEdits(), Math.min(...held.map(({ heldUntil }) => heldUntil!)) - now + 1);
+    if (held.length || this.held.value.length) this.held.value = held;
+    if (due.length || this.pending.value.length) this.pending.value = due;
     if (refused.length || this.refused.value.length) this.refused.value = refused;
     if (conflicts.length || this.conflicts.value.length) this.conflicts.value = conflicts;
   }

@@ -9,7 +9,7 @@ interface Toast {
   label: string;
 }
 
-const DURATION_MILLISECONDS = 10_000;
+export const TOAST_MILLISECONDS = 10_000;
 const toasts = signal<Toast[]>([]);
 let lastId = 0;
 
@@ -17,7 +17,7 @@ let lastId = 0;
 export function toast(text: string, act?: () => unknown, label = t("Undo")): void {
   const id = ++lastId;
   toasts.value = [...toasts.value.slice(-2), { id, text, act, label }];
-  setTimeout(() => close(id), DURATION_MILLISECONDS);
+  setTimeout(() => close(id), TOAST_MILLISECONDS);
 }
 
 function close(id: number): void {

@@ -11,7 +11,7 @@ import { decisionsOf, type Figures } from "./decisions.ts";
 const SEARCH_AFTER_MILLISECONDS = 3_000;
 const SEARCH_EACH_MILLISECONDS = 24 * 60 * 60_000;
 
-export function Decisions() {
+export function Decisions({ meetings }: { meetings: number }) {
   const account = useAccount();
   const key = `draft ${account.id} figures`; // removed with the drafts when the account leaves this browser
   const [found, reload] = useRemote<Figures>("figures", async (signal) => {
@@ -39,7 +39,7 @@ export function Decisions() {
   }, [isUnknown]);
   const kept = localStorage.getItem(key);
   const isOffline = account.sync.value.phase === "offline";
-  const shown = decisionsOf({ account, figures: data ?? (kept ? JSON.parse(kept) : {}) });
+  const shown = decisionsOf({ account, meetings, figures: data ?? (kept ? JSON.parse(kept) : {}) });
   const isUnread = problem !== null && !isOffline;
   if (shown.length === 0 && !isUnread) return null;
   return (

@@ -13,6 +13,8 @@ import { useAnswers } from "../dates/answers.tsx";
 import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../dates/occurrences.ts";
 import { useTouches } from "../dates/touches.ts";
 import { ImportNews } from "../imports/ImportNews.tsx";
+import { useMeetings } from "../meetings/proposals.ts";
+import { TodaysMeetings } from "../meetings/TodaysMeetings.tsx";
 import { useCardKeys } from "./cards.ts";
 import { hourIn, livesInCountry, useMinute, useZones } from "./clock.ts";
 import { DayCard, DoneCard } from "./DayCard.tsx";
@@ -61,13 +63,14 @@ export default function StartPage() {
   const records = useMany("person", [...shownCards, ...shownDue].map(({ row }) => row.id));
   const lives = new Map(shownCards.map(({ row }) => [row.id, livesInCountry(records?.get(row.id), minute)]));
   const zones = useZones(records ? shownCards.map(({ row }) => row).filter(({ id }) => !lives.get(id)) : [], now);
+  const meetings = useMeetings();
   const first = useFirstDays();
   const keys = useCardKeys();
   const { syncedAt, phase } = account.sync.value;
   const isKnown = people.length > 0 || syncedAt !== null || phase === "offline"; // a new browser has nobody at first
   const isEmpty = people.length === 0 && isKnown;
   // Nothing is shown before all is read: what comes later would push away what is there.
-  const isRead = isKnown && dates !== undefined && touches !== undefined && records !== undefined && first.isRead;
+  const isRead = isKnown && dates !== undefined && touches !== undefined && records !== undefined && meetings !== undefined && first.isRead;
   return (
     <Page
       title={t("Today")}
@@ -100,13 +103,14 @@ export default function StartPage() {
               {cards.length > MAX_CARDS && <p><a class="button plain" href={href(`/dates?view=list`)}>{t("All {count} of today", { count: cards.length })}</a></p>}
               {congratulated.map((each) => <DoneCard key={`done ${each.id}`} occurrence={each} />)}
               {due.length > 0 && <DueList due={shownDue} count={due.length} records={records} answers={answers} now={now} />}
-              {cards.length + congratulated.length + due.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
+              <TodaysMeetings meetings={meetings} />
+              {cards.length + congratulated.length + due.length + meetings.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
               <Lately ids={touches.latest} now={now} />
             </div>
             <div class="stack day-sections">
               {isEmpty ? <FirstPicture /> : <Week days={week} next={next} now={now} />}
               {touches.memory && <Memory id={touches.memory} now={now} />}
-              <Decisions />
+              <Decisions meetings={meetings.length} />
             </div>
           </>
         )}

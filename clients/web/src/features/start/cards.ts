@@ -34,6 +34,7 @@ export function useCardKeys() {
     { key: "m", label: t("Mail|to somebody"), act: press("m") },
     { key: "d", label: t("Done"), act: press("d") },
     { key: "s", label: t("Later"), act: press("s") },
+    { key: "x", label: t("Do not log"), act: press("x") },
   ]);
   // A card that is done leaves with the focus: the next one gets it.
   useEffect(() => {

@@ -14,6 +14,7 @@ export interface Figures {
 interface Known {
   account: Account;
   figures: Partial<Figures>;
+  meetings: number; // that calendars propose to log
 }
 
 interface Row {
@@ -26,6 +27,7 @@ interface Row {
 const ROWS: Row[] = [
   { path: "/unsent#decisions", icon: "warning", count: ({ account }) => account.refused.value.length + account.conflicts.value.length, say: (count) => tn("{count} change needs a decision", "{count} changes need a decision", count) },
   { path: "/unsent", icon: "cloud", count: ({ account }) => account.pending.value.length, say: (count) => tn("{count} change not sent", "{count} changes not sent", count) },
+  { path: "/meetings", icon: "log", count: ({ meetings }) => meetings, say: (count) => tn("{count} meeting to log", "{count} meetings to log", count) },
   { path: "/duplicates", icon: "copy", count: ({ figures }) => figures.duplicates, say: (count) => tn("{count} person may be here twice", "{count} people may be here twice", count) },
   { path: "/relationships/suggestions", icon: "link", count: ({ figures }) => figures.suggestions, say: (count) => tn("{count} tie to confirm", "{count} ties to confirm", count) },
   { path: "/carddav", icon: "people", count: ({ figures }) => figures.pendingImports, say: (count) => tn("{count} contact of your server to bring in", "{count} contacts of your server to bring in", count) },

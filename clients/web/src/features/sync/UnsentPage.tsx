@@ -5,6 +5,7 @@ import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { RefusedMeeting } from "../meetings/RefusedMeeting.tsx";
 import { describeEdit, describeField, describeValue, nameOfRecord } from "./describe.ts";
 
 export default function UnsentPage() {
@@ -97,6 +98,7 @@ function Value({ conflict, value }: { conflict: Conflict; value: unknown }) {
 
 function RefusedCard({ edit }: { edit: Edit }) {
   const account = useAccount();
+  if (edit.action === "accept") return <RefusedMeeting edit={edit} />;
   const problem = edit.problem as { error?: string; details?: { field: string; message: string }[] } | null;
   return (
     <section class="card stack tight">

@@ -23,6 +23,10 @@ export function describeEdit(account: Account, edit: Edit): string {
       return t("{kind} deleted: {name}", { kind, name });
     case "restore":
       return t("{kind} restored: {name}", { kind, name });
+    case "accept":
+      return t("Logged: {what}", { what: name });
+    case "dismiss":
+      return t("Not logged: {what}", { what: name });
     case "update":
       return t("{kind} changed: {name} ({fields})", { kind, name, fields: describeFields(edit.type, Object.keys(edit.body)) });
   }
@@ -34,6 +38,7 @@ function kindOf(type: string): string {
     group: t("Group"),
     importantDate: t("Date"),
     interaction: t("Contact|logged"),
+    meetingProposal: t("Meeting"),
     relationship: t("Relationship"),
     relationshipType: t("Relationship type"),
     customFieldTemplate: t("Custom field"),
