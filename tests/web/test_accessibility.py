@@ -1,4 +1,4 @@
-"""axe finds nothing on any page, in both schemes; no page scrolls sideways at 320 pixels."""
+"""axe finds nothing on any page, in both schemes; none scrolls sideways on a phone, or breaks words of large text."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from people.models import ContactImport, Group, Person
 from tests.builders import make_person
-from tests.client import client_of
+from tests.client import Client, client_of
 from tests.npm import WEB
 from tests.people.importing.uploads import import_vcards, vcard
 from tests.web.conftest import Web
@@ -63,6 +63,22 @@ _RUN = """async (rules) => {
   const { violations } = await axe.run(document, { runOnly: rules });
   const describe = ({ html, failureSummary }) => `${html} ${failureSummary}`;
   return violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map(describe)]);
+}"""
+
+# Words of letters alone that stand on two lines.
+_BROKEN_WORDS = """() => {
+  const found = new Set();
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (text.parentElement.closest(".hidden-text") || !text.parentElement.checkVisibility()) continue;
+    for (const word of text.data.matchAll(/\\p{L}+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) found.add(word[0]);
+    }
+  }
+  return [...found];
 }"""
 
 
@@ -176,11 +192,32 @@ def test_no_page_scrolls_sideways_on_a_small_phone(web: Web, ada: Person) -> Non
     web.synced(page)
     widths = {}
     for path in PATHS:
-        page.goto(f"/app{address_of(path, ada)}")
-        expect(page.locator("h1")).to_be_visible()
-        page.wait_for_timeout(100)
+        open_page(page, path, ada)
         widths[path] = page.evaluate("document.documentElement.scrollWidth")
     assert {path: width for path, width in widths.items() if width > 320} == {}
+
+
+def test_text_of_twice_the_size_fits_a_phone(web: Web, ada: Person, elsewhere: Client) -> None:
+    elsewhere.ok("PUT", f"/api/people/{ada.pk}", {"surname": "Lovelace", "emails": []})
+    page = web.context(viewport={"width": 390, "height": 844}).new_page()
+    sizes = {"fontSizes": {"standard": 32, "fixed": 26}}
+    page.context.new_cdp_session(page).send("Page.setFontSizes", sizes)
+    page.goto("/app/")
+    expect(page.locator("h1")).to_be_visible()
+    web.synced(page)
+    widths, broken = {}, {}
+    for path in PATHS:
+        open_page(page, path, ada)
+        widths[path] = page.evaluate("document.documentElement.scrollWidth")
+        broken[path] = page.evaluate(_BROKEN_WORDS)
+    assert {path: width for path, width in widths.items() if width > 390} == {}
+    assert {path: words for path, words in broken.items() if words} == {}
+
+
+def open_page(page: Page, path: str, ada: Person) -> None:
+    page.goto(f"/app{address_of(path, ada)}")
+    expect(page.locator("h1")).to_be_visible()
+    page.wait_for_timeout(100)
 
 
 def test_heading_has_the_focus_on_a_new_page(web: Web, ada: Person) -> None:

@@ -59,7 +59,7 @@ export function DateList({ views }: { views: ComponentChildren }) {
   return (
     <div class="stack day-sections dates-list">
       <div class="dates-head">{views}</div>
-      <div class="row no-print" role="group" aria-label={t("Which days")}>
+      <div class={`people-chips no-print ${kinds.length ? "wrapped" : ""}`} role="group" aria-label={t("Which days")}>
         {KINDS.map(({ kind, label }) => (
           <button key={kind} class={`chip ${kinds.includes(kind) ? "chosen" : ""}`} aria-pressed={kinds.includes(kind)} onClick={() => toggle(kind)}>
             {t(label)}

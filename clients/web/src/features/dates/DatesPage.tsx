@@ -8,6 +8,7 @@ import { DateList } from "./DateList.tsx";
 import { Insights } from "./Insights.tsx";
 import { MonthView } from "./MonthView.tsx";
 import { YearCalendar } from "./YearCalendar.tsx";
+import "../people/people.css";
 import "./dates.css";
 
 const VIEWS: { view: string | null; label: string }[] = [

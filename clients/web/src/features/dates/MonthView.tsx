@@ -133,7 +133,8 @@ function Grid({ first, start, now, chosen, byDay, onChoose }: GridProps) {
         <tr>
           {[...Array(WEEK).keys()].map((index) => (
             <th key={index} scope="col" abbr={dayInWords(addDays(start, index), { weekday: "long" })}>
-              {dayInWords(addDays(start, index), { weekday: "short" })}
+              <span class="weekday-short">{dayInWords(addDays(start, index), { weekday: "short" })}</span>
+              <span class="weekday-narrow">{dayInWords(addDays(start, index), { weekday: "narrow" })}</span>
             </th>
           ))}
         </tr>

@@ -13,7 +13,7 @@ const MAX_ZOOM = 18;
 // As near as a town needs: nearer than these there is nothing to be seen of it.
 const TOWN_ZOOM = { tiles: 11, land: 5 };
 const MAX_ZOOM_OF_LAND = 9; // coastlines of 1 to 110 million
-const FACE_PIXELS = 44;
+const FACE_PIXELS = 2.75 * parseFloat(getComputedStyle(document.documentElement).fontSize); // as in map.css
 // The names of towns stand below the markers: clusters keep them apart.
 const CLUSTER_PIXELS = 72;
 

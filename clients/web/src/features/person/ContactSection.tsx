@@ -5,6 +5,7 @@ import { useAccount } from "../../app/session.ts";
 import { formatList, t } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
+import { breakable } from "../../ui/breakable.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
@@ -87,12 +88,12 @@ function Line({ person, name, kind, label, text, url, action, children }: LinePr
         {url ? (
           <a class="value" href={url} aria-label={action} target={isOutside ? "_blank" : undefined} rel={isOutside ? "noreferrer" : undefined} onClick={() => kind && offerLog(account, { id: person.id, name }, kind)}>
             <span class="block" dir="auto">
-              {text}
+              {breakable(text)}
             </span>
           </a>
         ) : (
           <span class="value" dir="auto">
-            {text}
+            {breakable(text)}
           </span>
         )}
         <span class="soft label">{label}</span>

@@ -6,6 +6,7 @@ import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { useChanges, useRecord } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
+import { breakable } from "../../ui/breakable.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { dateInWords, type ImportantDate, occasion } from "./dates.ts";
 import { addressLines, type Entry, type Person, telUrl } from "./entries.ts";
@@ -69,7 +70,7 @@ function Family({ id }: { id: string }) {
                 </p>
               ))}
               {person.emails.map(({ id: entry, email }) => (
-                <p key={entry}>{email}</p>
+                <p key={entry}>{breakable(email)}</p>
               ))}
               {person.addresses.slice(0, 1).map((entry) => (
                 <p key={entry.id}>{addressLines(entry as Entry).join(", ")}</p>
