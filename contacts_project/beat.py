@@ -25,6 +25,7 @@ SCHEDULE = (
     ScheduledTask("Address books that are due", "carddav.tasks.sweep"),
     ScheduledTask("End of the address books' history", "carddav.tasks.purge_history", minute="47", hour="3"),
     ScheduledTask("Calendars that are due", "meetings.tasks.sweep"),
+    ScheduledTask("Shared people", "sharing.tasks.sweep"),
     ScheduledTask("Due reminders and digests", "notifications.tasks.due_scan"),
     ScheduledTask("End of the deliveries' history", "notifications.tasks.purge_deliveries", minute="27", hour="3"),
     ScheduledTask("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),

@@ -125,12 +125,22 @@ class Comparison:
 
 
 _GROUP_KEYS = (EntryKey("name", compare=Compare.CASELESS, classifies=True),)
+_RELATION_KEYS = (
+    EntryKey("person", compare=Compare.TEXT, classifies=True),
+    EntryKey("type", compare=Compare.CASELESS),
+    *(EntryKey(name) for name in ("label", "inverse", "inverseLabel", "since", "until")),
+)
+RELATION_KEYS = tuple(key.name for key in _RELATION_KEYS)
+"""The keys of a relationship between two people, as an entry of one of them: `person` identifies the other one."""
 COMPARISONS: Mapping[str, Comparison] = {
     **{field.column: Comparison.of(field.keys) for field in field_table.LISTS},
     "important_dates": Comparison.of(field_table.CARD_DATE_KEYS),
     "categories": Comparison.of(_GROUP_KEYS),
+    "relationships": Comparison.of(_RELATION_KEYS),
 }
-"""By the field of a card; important dates as entries of the keys of CARD_DATE_KEYS, categories (groups) of a `name`."""
+"""By the field of a card; important dates as entries of the keys of CARD_DATE_KEYS, categories (groups) of a `name`.
+
+Relationships, which no card holds so, are compared by RELATION_KEYS."""
 
 
 def pair_entries(

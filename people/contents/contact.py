@@ -143,13 +143,20 @@ def export_cards(*, owner: User, version: str, person_ids: Collection[UUID] | No
 
 
 def write_fields(
-    owner: User, write: AccountWrite, contact: LocalContact, target: Fields, changed: set[str], jpeg: bytes | None
+    owner: User,
+    write: AccountWrite,
+    contact: LocalContact,
+    target: Fields,
+    changed: set[str],
+    jpeg: bytes | None,
+    reminders: ArrivingReminders | None = None,
 ) -> LocalContact:
     """Write the `changed` fields of `target` to the person and return the person as it is then. Must be called inside
     the write.
 
     Rows are edited, not replaced, so that ids, reminders, relationships and everything else that a card cannot hold
-    stay. `jpeg` is the new photo in its stored form.
+    stay. `jpeg` is the new photo in its stored form; `reminders` decides about dates that arrive, by default as the
+    account's profile says.
     """
     person = contact.person
     data: dict[str, Any] = {}
@@ -159,8 +166,8 @@ def write_fields(
         elif name in LISTS:
             data[LISTS[name].column] = target[name][:MAX_ENTRIES]
     if "importantDates" in changed:
-        reminders = ArrivingReminders(owner)
-        data["important_dates"] = _date_entries(contact.dates, target["importantDates"], reminders)
+        decided = reminders or ArrivingReminders(owner)
+        data["important_dates"] = _date_entries(contact.dates, target["importantDates"], decided)
     if "groups" in changed:
         # Missing groups are created as far as the plan allows.
         groups = CategoryGroups(owner)
@@ -189,7 +196,10 @@ def copy_unmapped_lines(owner: User, write: AccountWrite, contact: LocalContact,
 
 
 def create_from_cards(
-    owner: User, write: AccountWrite, cards: Sequence[tuple[Card, bytes | None]]
+    owner: User,
+    write: AccountWrite,
+    cards: Sequence[tuple[Card, bytes | None]],
+    reminders: ArrivingReminders | None = None,
 ) -> list[LocalContact]:
     """Insert a person for each card, with the photo in its stored form, in a constant number of statements.
 
@@ -198,7 +208,7 @@ def create_from_cards(
     """
     writer, category_groups = PersonWriter(owner, write, write.now), CategoryGroups(owner)
     category_groups.load(name for card, _ in cards for name in card.categories)
-    reminders = ArrivingReminders(owner)
+    reminders = reminders or ArrivingReminders(owner)
     contacts, dates = [], []
     for card, jpeg in cards:
         photo = confirm_upload(owner_id=owner.pk, jpeg=jpeg) if jpeg else None

@@ -5,7 +5,7 @@ scalars, entries without ids for multi-value fields, names for `groups`, and for
 from its own bytes. Fields that no card can hold are left out, and so is `lastContact`, which is never sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -27,6 +27,12 @@ ENTRY_FIELDS: Mapping[str, PersonField] = {
     **{field.name: field for field in field_table.FIELDS if field.name in _LISTS_OF_ROWS},
 }
 """Everything that is merged entry by entry."""
+COLUMNS_OF_ENTRIES: Mapping[str, str] = {
+    **{name: field.card for name, field in ENTRY_FIELDS.items()},
+    "relationships": "relationships",
+}
+"""What people.entries calls the fields that are merged entry by entry. Relationships are in the field maps of shares
+alone."""
 EMPTY_FIELDS: Fields = {**dict.fromkeys(SCALARS), **{field: [] for field in ENTRY_FIELDS}, "photo": None}
 
 
@@ -80,9 +86,9 @@ def replace_fields(card: Card, fields: Fields, changed: set[str], photo: bytes |
     return replace(card, **values)
 
 
-def changed_fields(before: Fields, after: Fields) -> set[str]:
+def changed_fields(before: Fields, after: Fields, names: Iterable[str] = EMPTY_FIELDS) -> set[str]:
     """The fields whose values differ. A field that an older base does not have counts as unchanged."""
-    return {field for field in EMPTY_FIELDS if field in before and before[field] != after[field]}
+    return {field for field in names if field in before and before[field] != after[field]}
 
 
 def column_value(field: PersonField, value: Any) -> Any:

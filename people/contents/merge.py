@@ -11,11 +11,11 @@ each side keeps its own.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from people.contents.fields import EMPTY_FIELDS, ENTRY_FIELDS, SCALARS, Fields
+from people.contents.fields import COLUMNS_OF_ENTRIES, EMPTY_FIELDS, SCALARS, Fields
 from people.entries import is_same_part, is_same_value, pair_entries
 
 Entry = dict[str, Any]
@@ -53,12 +53,16 @@ class Merged:
     conflicts: tuple[FieldConflict, ...]
 
 
-def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Merged:
-    """Merge all fields. The fields in `agreed` count as equal on both sides even if their values differ (a photo in two
-    encodings)."""
+def merge(
+    bases: Sides, now: Sides, agreed: frozenset[str] = frozenset(), names: Iterable[str] = EMPTY_FIELDS
+) -> Merged:
+    """Merge all fields, or those with these names.
+
+    The fields in `agreed` count as equal on both sides even if their values differ (a photo in two encodings).
+    """
     target, next_bases = Sides({}, {}), Sides({}, {})
     conflicts = []
-    for field in EMPTY_FIELDS:
+    for field in names:
         # A base stored by an older version may lack a field; then the field counts as unchanged.
         base_local, base_remote = (
             base.get(field, side[field]) for base, side in ((bases.local, now.local), (bases.remote, now.remote))
@@ -67,8 +71,10 @@ def merge(bases: Sides, now: Sides, agreed: frozenset[str] = frozenset()) -> Mer
         if local == base_local and remote == base_remote:
             # As most fields are: each side keeps its own spelling, as target and as base.
             is_conflict, merged = False, [local, remote, local, remote]
-        elif field in ENTRY_FIELDS:
-            result = merge_entries(ENTRY_FIELDS[field].card, *map(as_entries, (base_local, local, base_remote, remote)))
+        elif field in COLUMNS_OF_ENTRIES:
+            result = merge_entries(
+                COLUMNS_OF_ENTRIES[field], *map(as_entries, (base_local, local, base_remote, remote))
+            )
             is_conflict = result.is_conflict
             merged = [as_values(side) for side in (result.local, result.remote, result.base_local, result.base_remote)]
         else:

@@ -302,6 +302,39 @@ def ensure_types(owner_id: UUID, specs: Sequence[RelationshipTypeSpec]) -> Mappi
     return existing | {name: row.pk for name, row in new.items()}
 
 
+def find_or_make_pair(owner_id: UUID, spec: RelationshipTypeSpec) -> UUID:
+    """The id of the active type with this name whose inverse has the name of `spec.inverse` (without: its own inverse).
+
+    If there is none it is made, under a name with a number if the name is taken by a type with another inverse; one
+    that was made so before is found by its labels. Must be called inside `account_write`.
+    """
+    inverse_name, inverse_label = spec.inverse or spec.name, spec.inverse_label if spec.inverse else spec.label
+    rows = RelationshipType.objects.owned_by(owner_id).active().select_related("inverse")
+    for row in sorted(rows.filter(name__startswith=spec.name), key=lambda row: (row.name != spec.name, row.pk)):
+        inverse = row.inverse  # of one in the trash, the relationship takes it out
+        if inverse is None or (inverse == row) != (not spec.inverse):
+            continue
+        if (row.name, inverse.name) == (spec.name, inverse_name) or (
+            _is_numbered(row.name, spec.name) and (row.label, inverse.label) == (spec.label, inverse_label)
+        ):
+            return row.pk
+    taken = taken_names(owner_id)
+    made = _build_type(owner_id, unique_name(spec.name, taken), spec.label)
+    new = [made]
+    made.inverse_id = made.pk
+    if spec.inverse:
+        inverse = _build_type(owner_id, unique_name(spec.inverse, {*taken, made.name}), inverse_label)
+        made.inverse_id, inverse.inverse_id = inverse.pk, made.pk
+        new.append(inverse)
+    RelationshipType.objects.bulk_create(new)
+    return made.pk
+
+
+def _is_numbered(name: str, preferred: str) -> bool:
+    """Whether `unique_name` may have made the name from the preferred one."""
+    return name == preferred or name.removeprefix(f"{preferred}_").isdigit()
+
+
 def _build_type(owner_id: UUID, name: str, label: str) -> RelationshipType:
     return RelationshipType(id=new_id(), owner_id=owner_id, name=name, label=label or name, color=pick_color(name))
 

@@ -151,6 +151,7 @@ class Migration(migrations.Migration):
                 ('sent_revision', models.BigIntegerField(default=0)),
                 ('received', models.BigIntegerField(default=0)),
                 ('due_at', models.DateTimeField(blank=True, null=True)),
+                ('is_group_due', models.BooleanField(default=False)),
                 ('hold_passed_at', models.DateTimeField(blank=True, null=True)),
                 ('group', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.group')),
                 ('member', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='membership', to='sharing.sharemember')),
@@ -176,6 +177,7 @@ class Migration(migrations.Migration):
                 ('is_made_here', models.BooleanField(default=False)),
                 ('made_revision', models.BigIntegerField(default=0)),
                 ('out_seen', models.BigIntegerField(default=0)),
+                ('is_due', models.BooleanField(default=False)),
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.person')),
                 ('shared', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='sharing.sharedperson')),
@@ -343,6 +345,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='sharedcopy',
             index=models.Index(condition=models.Q(('reason', ''), _negated=True), fields=['membership', 'id'], name='shared_copy_waiting'),
+        ),
+        migrations.AddIndex(
+            model_name='sharedcopy',
+            index=models.Index(condition=models.Q(('is_due', True)), fields=['membership', 'id'], name='shared_copy_due'),
         ),
         migrations.AddConstraint(
             model_name='sharedcopy',

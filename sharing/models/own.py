@@ -90,8 +90,9 @@ class ShareMembership(TrashModel):
     the account left, was removed, or the group was removed for good. `private` are the names of fields that do not
     travel from here, `reminders` (DateReminders) decides about dates that arrive.
 
-    `sent_revision`: the writes of the account up to this revision have been carried into the share; 0 looks at
-    everybody once more. `received`: the changes of the share up to this number have been carried here. `due_at` is set
+    `sent_revision`: the writes of the account up to this revision have been carried into the share, or marked: copies
+    with `is_due`, and with `is_group_due` people of the group who are not in the share yet. 0 marks everybody.
+    `received`: the changes of the share up to this number have been carried here. `due_at` is set
     by the account's own writes until they are carried, in their transaction. `hold_passed_at`: what the account had
     written by then was let through by another member. `reviewed_at` is when the review of joining was
     finished; until then nobody comes or goes unasked.
@@ -109,10 +110,11 @@ class ShareMembership(TrashModel):
     sent_revision = models.BigIntegerField(default=0)
     received = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(null=True, blank=True)
+    is_group_due = models.BooleanField(default=False)
     hold_passed_at = models.DateTimeField(null=True, blank=True)
 
     FEED_TYPE = "share"
-    UNREVISED_COLUMNS = frozenset({"sent_revision", "received", "due_at", "hold_passed_at"})
+    UNREVISED_COLUMNS = frozenset({"sent_revision", "received", "due_at", "is_group_due", "hold_passed_at"})
 
     unscoped = UnscopedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
     objects = OwnedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
@@ -183,7 +185,8 @@ class SharedCopy(OwnedModel):
     `base_local` and `base_remote` are the bases of the next merge (people.contents.merge): what person and document
     were when they last agreed, as far as fields travel from here. `is_made_here`: the share made the person, and
     `made_revision` is the revision of the write of the worker that last changed it: a person with a later one was
-    edited here. `out_seen` is the `out_sequence` up to which taking out was asked about or answered.
+    edited here. `is_due`: the copy has to be merged, whatever has changed. `out_seen` is the `out_sequence` up to which
+    taking out was asked about or answered.
     """
 
     owner = owner_without_index()
@@ -200,6 +203,7 @@ class SharedCopy(OwnedModel):
     is_made_here = models.BooleanField(default=False)
     made_revision = models.BigIntegerField(default=0)
     out_seen = models.BigIntegerField(default=0)
+    is_due = models.BooleanField(default=False)
 
     unscoped = UnscopedManager["SharedCopy", CopyQuerySet](CopyQuerySet)
     objects = OwnedManager["SharedCopy", CopyQuerySet](CopyQuerySet)
@@ -218,6 +222,7 @@ class SharedCopy(OwnedModel):
         indexes = [
             models.Index(fields=["owner", "person"], name="shared_copy_person"),
             models.Index(fields=["membership", "id"], name="shared_copy_waiting", condition=~models.Q(reason="")),
+            models.Index(fields=["membership", "id"], name="shared_copy_due", condition=models.Q(is_due=True)),
         ]
 
     @property

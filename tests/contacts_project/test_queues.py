@@ -50,7 +50,9 @@ def test_kinds_of_work_have_separate_queues() -> None:
         "notifications.tasks.due_scan",
         "carddav.tasks.sweep",
         "meetings.tasks.sweep",
+        "sharing.tasks.sweep",
     }
+    assert queues["sharing.tasks.carry"] == queues["sharing.tasks.carry_share"] == "sharing"
     assert queues["people.tasks.geocode"] == queues["notifications.tasks.purge_deliveries"] == "chores"
 
 

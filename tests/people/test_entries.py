@@ -154,7 +154,7 @@ def test_each_number_is_parsed_once_to_pair_spellings(monkeypatch: pytest.Monkey
 
 
 def test_every_field_of_a_card_is_compared() -> None:
-    assert COMPARISONS.keys() == {*ENTRY_FIELDS, "categories"}
+    assert COMPARISONS.keys() == {*ENTRY_FIELDS, "categories", "relationships"}
 
 
 @pytest.mark.parametrize("module", ["people.entries", "people.phone_numbers", "carddav.sync.plan"])

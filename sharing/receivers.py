@@ -1,0 +1,26 @@
+"""Receivers of news of this app: they only enqueue. If a task is lost, the sweep of each minute finds the row."""
+
+from uuid import UUID
+
+from django.dispatch import receiver
+
+from contacts_project.kernel.ownership.account_lock import AccountWrite
+from sharing.carry.carrier import mark_due
+from sharing.signals import account_due, announce_account, share_changed
+from sharing.tasks import enqueue_carry, enqueue_share
+
+
+def mark_write(write: AccountWrite) -> None:
+    """Hook of each write of an account with shares."""
+    if mark_due(write):
+        announce_account(write.owner_id)
+
+
+@receiver(account_due)
+def carry_soon(*, owner_id: UUID, **kwargs: object) -> None:
+    enqueue_carry(owner_id)
+
+
+@receiver(share_changed)
+def carry_to_members(*, share_id: UUID, **kwargs: object) -> None:
+    enqueue_share(share_id)

@@ -1,0 +1,24 @@
+"""Signals of this app, sent on commit with ids as arguments. Receivers only enqueue tasks.
+
+account_due   owner_id   writes of the account wait to be carried into its shares
+share_changed   share_id   changes of the share wait to be carried to its members
+"""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.dispatch import Signal
+
+account_due = Signal()
+share_changed = Signal()
+
+
+def announce_account(owner_id: UUID) -> None:
+    """Send account_due on commit."""
+    # Lambdas, not partials: if a robust hook fails, Django logs its __qualname__, which a partial does not have.
+    transaction.on_commit(lambda: account_due.send(sender=None, owner_id=owner_id), robust=True)
+
+
+def announce_share(share_id: UUID) -> None:
+    """Send share_changed on commit."""
+    transaction.on_commit(lambda: share_changed.send(sender=None, share_id=share_id), robust=True)

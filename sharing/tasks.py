@@ -1,0 +1,43 @@
+"""Tasks of sharing. Each may run twice or be killed: the state is in the rows."""
+
+from functools import partial
+from uuid import UUID
+
+from celery import shared_task
+
+from contacts_project.kernel.pending_messages import end_pending, enqueue_once
+from sharing.carry.carrier import carry_account
+from sharing.carry.sweep import due_accounts, due_accounts_of
+
+
+@shared_task
+def carry(owner_id: str) -> None:
+    """Carry what waits for one account. If that is much, others get their turn in between."""
+    end_pending(f"carry:{owner_id}")
+    if carry_account(UUID(owner_id)):
+        enqueue_carry(UUID(owner_id))
+
+
+def enqueue_carry(owner_id: UUID) -> None:
+    """Enqueue an account, unless its message is in the queue already."""
+    enqueue_once(f"carry:{owner_id}", partial(carry.delay, str(owner_id)))
+
+
+@shared_task
+def carry_share(share_id: str) -> None:
+    """Enqueue the accounts to which changes of the share wait to be carried."""
+    end_pending(f"share:{share_id}")
+    for owner_id in due_accounts_of(UUID(share_id)):
+        enqueue_carry(owner_id)
+
+
+def enqueue_share(share_id: UUID) -> None:
+    """Enqueue a share, unless its message is in the queue already."""
+    enqueue_once(f"share:{share_id}", partial(carry_share.delay, str(share_id)))
+
+
+@shared_task
+def sweep() -> None:
+    """Every minute: enqueue the accounts for which something waits, such as after a message was lost."""
+    for owner_id in due_accounts():
+        enqueue_carry(owner_id)
