@@ -53,17 +53,19 @@ class SourceSection(Section):
 
     def write(self, run: TransferRun, records: list[ImportRecord]) -> None:
         ids = run.find_existing(CalendarSource, records)
-        rows = CalendarSource.objects.owned_by(run.owner).values_list("name", "kind", "pk")
+        rows = list(CalendarSource.objects.owned_by(run.owner).values_list("name", "kind", "pk"))
         by_name = run.index(self.name, {(name, kind): key for name, kind, key in rows})
+        taken = run.index(f"{self.name} taken", {key: None for _, _, key in rows})
         new = []
         for record in records:
-            data, pk = record.data, ids.new[record.source_id]
+            data = record.data
             found = ids.found.get(record.source_id) or by_name.get((data["name"], data["kind"]))
             if found:
                 run.skipped(record, found)
-            elif len(by_name) >= MAX_SOURCES:
+            elif len(taken) >= MAX_SOURCES:
                 run.failed(record, TooManySourcesError.message)
             else:
+                pk = ids.new[record.source_id]
                 new.append(
                     CalendarSource(
                         pk=pk,
@@ -77,6 +79,7 @@ class SourceSection(Section):
                     )
                 )
                 by_name[data["name"], data["kind"]] = pk
+                taken[pk] = None
                 run.imported(record, pk)
         run.insert(CalendarSource, new)
 
@@ -119,10 +122,11 @@ class AnswerSection(Section):
         by_key.update(stored)
         new = []
         for record in records:
-            data, pk = record.data, ids.new[record.source_id]
+            data = record.data
             if found := ids.found.get(record.source_id) or by_key.get(data["key"]):
                 run.skipped(record, found)
                 continue
+            pk = ids.new[record.source_id]
             new.append(
                 MeetingAnswer(
                     pk=pk,

@@ -108,6 +108,34 @@ RUNS = st.lists(
     ),
     max_size=3,
 )
+CALENDARS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": ids(),
+            "name": text(100),
+            "kind": st.sampled_from(["ics", "caldav"]),
+            "username": optional(text(50)),
+            "daysBack": st.integers(0, 365),
+            "createdAt": TIMESTAMPS,
+        }
+    ),
+    max_size=4,
+    unique_by=lambda source: (source["name"], source["kind"]),
+)
+HASHES = st.binary(min_size=32, max_size=32).map(bytes.hex)
+ANSWERS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": ids(),
+            "kind": st.sampled_from(["accepted", "dismissed", "series", "title"]),
+            "key": HASHES,
+            "dayKey": optional(HASHES),
+            "createdAt": TIMESTAMPS,
+        }
+    ),
+    max_size=5,
+    unique_by=lambda answer: answer["key"],
+)
 SAID = optional(text(30))
 DECISIONS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
     [
@@ -170,6 +198,8 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
         "cardDavConflicts": [
             draw(conflicts(person["id"], connection["id"])) for person in people if draw(st.booleans())
         ],
+        "calendarSources": draw(CALENDARS),
+        "meetingAnswers": draw(ANSWERS),
     }
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
@@ -346,3 +347,17 @@ def test_an_accept_and_a_dismissal_at_once_have_one_winner(api: Client, alice: U
     assert sum(int(answer.get("accepted", answer.get("dismissed", 0))) for answer in answers) == 1
     assert MeetingAnswer.unscoped.rows().count() == 1
     assert Interaction.unscoped.rows().count() in {0, 1}
+
+
+@pytest.mark.django_db
+def test_the_limit_of_sources_holds_for_an_import_with_equal_names(api: Client, calendar: CalendarServer) -> None:
+    for _ in range(9):
+        make_source(api, calendar.url)
+    sources = [{"id": str(UUID(int=n)), "name": f"Other {n}", "kind": "ics", "daysBack": 1} for n in (1, 2)]
+    document = {"format": "contact-network", "version": 1, "calendarSources": sources}
+    for path in ("/api/user/import/validate", "/api/user/import"):
+        receipt = api.ok("post", path, document)
+        assert (receipt["imported"], receipt["errors"]) == (1, 1)
+    assert len(api.ok("get", "/api/calendar-sources")["calendarSources"]) == 10
+    again = api.ok("post", "/api/user/import", {**document, "calendarSources": sources[:1]})
+    assert (again["imported"], again["skipped"]) == (0, 1)
