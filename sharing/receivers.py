@@ -6,8 +6,8 @@ from django.dispatch import receiver
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from sharing.carry.carrier import mark_due
-from sharing.signals import account_due, announce_account, share_changed
-from sharing.tasks import enqueue_carry, enqueue_share
+from sharing.signals import account_due, announce_account, invitation_due, share_changed
+from sharing.tasks import enqueue_carry, enqueue_share, send_invitations
 
 
 def mark_write(write: AccountWrite) -> None:
@@ -24,3 +24,8 @@ def carry_soon(*, owner_id: UUID, **kwargs: object) -> None:
 @receiver(share_changed)
 def carry_to_members(*, share_id: UUID, **kwargs: object) -> None:
     enqueue_share(share_id)
+
+
+@receiver(invitation_due)
+def send_soon(**kwargs: object) -> None:
+    send_invitations.delay()

@@ -2,6 +2,7 @@
 
 account_due   owner_id   writes of the account wait to be carried into its shares
 share_changed   share_id   changes of the share wait to be carried to its members
+invitation_due             the mail of an invitation waits to be sent
 """
 
 from uuid import UUID
@@ -11,6 +12,7 @@ from django.dispatch import Signal
 
 account_due = Signal()
 share_changed = Signal()
+invitation_due = Signal()
 
 
 def announce_account(owner_id: UUID) -> None:
@@ -22,3 +24,8 @@ def announce_account(owner_id: UUID) -> None:
 def announce_share(share_id: UUID) -> None:
     """Send share_changed on commit."""
     transaction.on_commit(lambda: share_changed.send(sender=None, share_id=share_id), robust=True)
+
+
+def announce_invitation() -> None:
+    """Send invitation_due on commit."""
+    transaction.on_commit(lambda: invitation_due.send(sender=None), robust=True)

@@ -4,10 +4,12 @@ from functools import partial
 from uuid import UUID
 
 from celery import shared_task
+from django.utils import timezone
 
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from sharing.carry.carrier import carry_account
 from sharing.carry.sweep import due_accounts, due_accounts_of
+from sharing.services.mail import send_due_invitations
 
 
 @shared_task
@@ -41,3 +43,9 @@ def sweep() -> None:
     """Every minute: enqueue the accounts for which something waits, such as after a message was lost."""
     for owner_id in due_accounts():
         enqueue_carry(owner_id)
+
+
+@shared_task
+def send_invitations() -> None:
+    """After an invitation, and every minute: send the mails that are due."""
+    send_due_invitations(now=timezone.now())

@@ -29,7 +29,9 @@ EXCLUDED_OPERATIONS = frozenset({
     "exportAccount", "importAccount", "validateAccountImport", "getSearchIndex",  # a whole account at once
     "runBatch",  # an assistant calls tools one by one, so that each call can be approved
     "subscribePush",  # needs the keys of a browser
-    "createShare", "updateShare",  # what concerns others: of shares an assistant reads, and answers what waits
+    # What concerns others: of shares an assistant reads, and answers what waits.
+    "createShare", "updateShare", "inviteToShare", "revokeShareInvitation", "declineShareInvitation",
+    "listReceivedShareInvitations",  # takes the token of a link
 })  # fmt: skip
 _SECRET_FIELDS = {"password", "currentPassword", "newPassword", "token", "code", "keys"}
 _JSON = "application/json"

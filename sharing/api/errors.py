@@ -1,11 +1,13 @@
 """The HTTP status and code for each error of this app."""
 
 from contacts_project.kernel.api.errors import Failure
+from sharing.services.invitations import InvitationEndedError
 from sharing.services.shares import AlreadySharedError, GroupDeletedError, NotHostError, TooManySharesError
 
 FAILURES: dict[type[Exception], Failure] = {
     NotHostError: Failure(403, "not_host"),
     AlreadySharedError: Failure(409, "already_shared"),
     TooManySharesError: Failure(409, "share_limit"),
+    InvitationEndedError: Failure(410, "invitation_expired"),
     GroupDeletedError: Failure(409, "group_deleted"),
 }

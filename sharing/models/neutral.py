@@ -5,6 +5,7 @@ A request reaches them only through the membership of its own account: `Model.ob
 holds the lock of the share's row, after that of at most one account (docs/sharing.md, "Locks").
 """
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 from uuid import UUID
 
@@ -263,6 +264,20 @@ class Hold(NeutralModel):
         ]
 
 
+class InvitationManager(NeutralManager["Invitation"]):
+    """Invitations are reached, too, by who has the link, or the address as their proven one."""
+
+    def with_token(self, token_key: str) -> NeutralQuerySet["Invitation"]:
+        return self._of(token_key=token_key)
+
+    def to_address(self, address_key: str) -> NeutralQuerySet["Invitation"]:
+        return self._of(address_key=address_key)
+
+    def _of(self, **keys: str) -> NeutralQuerySet["Invitation"]:
+        rows: NeutralQuerySet[Invitation] = NeutralQuerySet(self.model)
+        return rows.filter(**keys)
+
+
 class InvitationState(Vocabulary):
     """`expired` is not stored: it is a time."""
 
@@ -297,7 +312,7 @@ class Invitation(NeutralModel):
     mail_claimed_until = models.DateTimeField(null=True, blank=True)
 
     unscoped = UnscopedManager["Invitation", NeutralQuerySet["Invitation"]](NeutralQuerySet)
-    objects = NeutralManager["Invitation"]()
+    objects = InvitationManager()
 
     class Meta:
         constraints = [
@@ -312,3 +327,12 @@ class Invitation(NeutralModel):
             models.Index(fields=["expires_at"], name="share_invitation_end", condition=models.Q(state="sent")),
             models.Index(fields=["inviter_id", "created_at"], name="share_invitation_inviter"),
         ]
+
+    def state_at(self, now: dt.datetime) -> InvitationState:
+        is_over = self.state == InvitationState.SENT and self.expires_at <= now
+        return InvitationState.EXPIRED if is_over else InvitationState(self.state)
+
+    def end(self, state: InvitationState) -> None:
+        """Nobody can accept it any more, and no mail is sent."""
+        self.state, self.token, self.mail_at = state, "", None
+        self.save(update_fields=["state", "token", "mail_at"])

@@ -10,6 +10,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.texts import define_text
 from people.models import Group
+from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.models import (
     MAX_SHARES,
     Share,
@@ -19,6 +20,7 @@ from sharing.models import (
     default_private,
     mark_shared,
 )
+from sharing.signals import announce_account
 
 SETTINGS = frozenset({"private", "reminders", "newcomers", "paused"})
 
@@ -99,6 +101,7 @@ def add_member(
         **{name: data[name] for name in ("reminders", "newcomers") if name in data},
     )
     mark_shared(owner.pk)
+    announce_account(owner.pk)
     return membership
 
 
@@ -119,17 +122,15 @@ def update_share(*, owner: User, share_id: UUID, data: JsonObject, now: dt.datet
             row.sent_revision = 0  # what is public again is compared for everybody
         for name in SETTINGS & data.keys():
             setattr(row, name, data[name])
-        row.due_at = now
         row.save()
 
 
 def _rename(row: ShareMembership, name: str, now: dt.datetime) -> None:
-    share = Share.unscoped.rows().select_for_update().get(pk=row.share_id)
+    share = lock_share(row.share_id)
     share.name, share.updated_at = name, now
-    share.sequence += 1
-    share.save(update_fields=["name", "updated_at", "sequence"])
-    others = ShareMember.objects.reached_by(row).filter(ended_at=None).exclude(pk=row.pk)
-    others.update(due_at=now)
+    share.save(update_fields=["name", "updated_at"])
+    next_sequence(share)
+    notify_members(share, but=row.pk)
 
 
 def _is_group_deleted(row: ShareMembership) -> bool:

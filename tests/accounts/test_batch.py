@@ -170,6 +170,9 @@ EXCLUDED_ROUTES = {
     "GET /api/photos/{person}",
     "POST /api/user/photo",
     "POST /api/photos/convert",
+    "POST /api/shares/{share}/invitations",
+    "DELETE /api/shares/{share}/invitations/{invitation}",
+    "POST /api/share-invitations/{received}/decline",
 }
 NON_ATOMIC_ROUTES = {
     "PUT /api/user/profile",

@@ -12,7 +12,7 @@ from contacts_project.kernel.rate_limits import BudgetUse
 from notifications.models.deliveries import Heartbeat, record_heartbeat
 from tests.builders import make_user
 from tests.client import Client
-from tests.routes.route_data import ROUTE_SETTINGS, RouteData, apply_route_settings, make_route_data
+from tests.routes.route_data import ROUTE_SETTINGS, UNVERIFIED, RouteData, apply_route_settings, make_route_data
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,7 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
     yield made
     with django_db_blocker.unblock():
         made.owner.delete()
+        User.objects.get(email=UNVERIFIED).delete()
         BudgetUse.objects.all().delete()
         Heartbeat.objects.all().delete()
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.entries import identify_entries
 from people.models import Person
-from tests.builders import make_person
+from tests.builders import make_person, make_user, verify_email
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
 from tests.meetings.builders import make_proposal
@@ -45,6 +46,10 @@ ROUTE_SETTINGS: dict[str, Any] = {
 }
 
 
+UNVERIFIED = "unverified@example.org"
+"""The address of an account that `make_route_data` creates besides."""
+
+
 def apply_route_settings(settings: Any) -> None:
     for name, value in ROUTE_SETTINGS.items():
         setattr(settings, name, value)
@@ -52,7 +57,7 @@ def apply_route_settings(settings: Any) -> None:
 
 def make_route_data(owner: User) -> RouteData:
     """Create the records that the paths and bodies of the route table name."""
-    route_data = RouteData(owner, client_of(owner))
+    route_data = RouteData(verify_email(owner), client_of(owner))
     home = {"type": "home", "streetLine1": "Am Hof 1", "locality": "Wien"}
     person = make_person(owner, addresses=identify_entries("addresses", [home], []))
     route_data.ids["person"], route_data.ids["address"] = str(person.pk), person.addresses[0]["id"]
@@ -96,7 +101,12 @@ def _add_meetings(route_data: RouteData) -> None:
 
 
 def _add_sharing(route_data: RouteData) -> None:
-    route_data.ids["share"] = make_share(route_data.client, "Household")["id"]
+    """A share of alice's, to which the same address is invited as that of her own account: she may answer it, too."""
+    share = make_share(route_data.client, "Household")["id"]
+    invite = partial(route_data.client.ok, "post", f"/api/shares/{share}/invitations", status=201)
+    invitation = invite({"email": "carol@example.org"})["invitation"]
+    received = invite({"email": route_data.owner.email})["invitation"]
+    route_data.ids |= {"share": share, "invitation": invitation["id"], "received": received["id"]}
 
 
 def _add_important_dates(route_data: RouteData) -> None:
@@ -129,7 +139,8 @@ def _add_accounts(route_data: RouteData) -> None:
     session = AccountSession.objects.create(
         owner=route_data.owner, session_key=str(route_data.owner.pk), last_used_at=timezone.now()
     )
-    route_data.ids["verify_token"] = make_link_token(route_data.owner, LinkPurpose.VERIFY)
+    # Of another account: alice has proven her address, without which she could invite nobody.
+    route_data.ids["verify_token"] = make_link_token(make_user(UNVERIFIED), LinkPurpose.VERIFY)
     change = EmailChange.objects.create(
         owner=route_data.owner, old_email="former@example.org", new_email=route_data.owner.email
     )

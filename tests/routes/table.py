@@ -310,6 +310,11 @@ ROUTES: list[Route] = [
     Route("POST", "/api/shares", {"name": "Kin", "groupId": "{group}"}, owner=201, foreign_body=True),
     Route("GET", "/api/shares/{share}"),
     Route("PUT", "/api/shares/{share}", {"name": "Kin", "reminders": "all"}),
+    Route("GET", "/api/shares/{share}/invitations"),
+    Route("POST", "/api/shares/{share}/invitations", {"email": "bob@example.org"}, owner=201),
+    Route("DELETE", "/api/shares/{share}/invitations/{invitation}"),
+    Route("GET", "/api/share-invitations"),
+    Route("POST", "/api/share-invitations/{received}/decline"),
     # Groups
     Route("GET", "/api/groups"),
     Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),

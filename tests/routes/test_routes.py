@@ -27,8 +27,9 @@ CREDENTIALS = {
     *("accounts_apitoken", "accounts_accountsession", "accounts_appcode"),
     *(model._meta.db_table for model in apps.get_app_config("dav").get_models()),  # of app passwords
 }
-# A sync that finds nothing leaves every ETag as it is, though it has a lease and a history.
-SYNC_RECORDS = {"carddav_connection", "carddav_run", "meetings_calendarsource"}
+# A sync that finds nothing leaves every ETag as it is, though it has a lease and a history; and so does a write that is
+# rolled back, before which the memberships of shares are marked as due.
+SYNC_RECORDS = {"carddav_connection", "carddav_run", "meetings_calendarsource", "sharing_sharemembership"}
 #: Creates whose bodies contain no id of another record.
 EXAMPLES_TO_SEND = {"/api/people", "/api/groups", "/api/custom-field-templates", "/api/relationship-types"}
 
