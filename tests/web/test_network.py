@@ -288,6 +288,36 @@ def test_picture_moves_by_keys_buttons_wheel_and_pointer(web: Web, family: dict[
     assert last_frame(page)["circles"][0] == pytest.approx([before[0] + 40, before[1] + 30], abs=1)
 
 
+def test_arrows_walk_along_ties_and_enter_opens(web: Web, family: dict[str, str]) -> None:
+    """From Ada over Ben, whose only ties they are, to Cid, wherever they have been arranged."""
+    page = open_network(web, f"/network?at={family['Ada']}")
+    chosen = page.get_by_role("region", name="Chosen")
+    expect(chosen.get_by_role("heading", name="Ada")).to_be_visible()
+    page.get_by_role("group", name="Picture of the network").focus()
+    arrows = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]
+    arrows += arrows[::-1]  # the first of them may lead back
+    for name in ("Ben", "Cid"):
+        there = chosen.get_by_role("heading", name=name)
+        for arrow in arrows:
+            page.keyboard.press(arrow)
+            page.wait_for_timeout(50)
+            if there.count():
+                break
+        expect(there).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Cid", level=1)).to_be_visible()
+
+
+def test_people_of_a_group_who_are_tied_have_its_name(web: Web, elsewhere: Client, family: dict[str, str]) -> None:
+    """Of three who are tied and in one group; Eve, who is in it too, has no tie."""
+    names = [each["text"] for each in last_frame(open_network(web))["names"]]
+    assert "Engines" not in names  # two of a group are no hull
+    (group,) = elsewhere.ok("GET", "/api/groups")["groups"]
+    elsewhere.ok("PUT", f"/api/people/{family['Cid']}", {"groupIds": [group["id"]]})
+    names = [each["text"] for each in last_frame(open_network(web, "/network?alone=yes"))["names"]]
+    assert names.count("Engines") == 1
+
+
 def test_two_fingers_zoom(web: Web, family: dict[str, str]) -> None:
     page = open_network(web, viewport={"width": 390, "height": 844}, has_touch=True)
     page.get_by_role("button", name="Farther").click()  # so that all stay in sight

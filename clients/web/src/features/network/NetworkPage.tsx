@@ -1,6 +1,6 @@
 // The network as a picture, and the same as a list: of everybody, or of one person.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { href, place, setQuery } from "../../app/router.ts";
+import { href, navigate, place, setQuery } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatList, t, tn } from "../../i18n/index.ts";
 import { useAll, useRecord } from "../../store/records.ts";
@@ -64,6 +64,10 @@ function Network({ centre }: { centre: string | null }) {
     if (moves) picture.current?.centreOn(node);
     announce(`${node.name}: ${tn("{count} tie", "{count} ties", node.ties.length)}`);
   };
+  const walk = (node: Node) => {
+    choose(node, false);
+    picture.current?.centreOn(node, 0);
+  };
   useKeys(
     [
       { key: "/", label: t("Find in the network"), act: () => box.current?.focus() },
@@ -96,7 +100,7 @@ function Network({ centre }: { centre: string | null }) {
         {hasFilter && <Filters centre={centre} />}
       </div>
       <div class="bleed-body">
-        <Picture graph={graph} control={picture} onSelect={(node) => choose(node, false)} onTie={(from, to) => setNewTie({ from: from.id, to: to.id })} selected={selected} />
+        <Picture graph={graph} control={picture} onSelect={(node) => choose(node, false)} onTie={(from, to) => setNewTie({ from: from.id, to: to.id })} onWalk={walk} selected={selected} />
         <aside class="bleed-side pane" aria-label={t("The network as a list")}>
           <Field label={t("Find in the network")}>
             {(attributes) => (
@@ -244,9 +248,12 @@ interface PictureProps {
   selected: Node | null;
   onSelect: (node: Node | null) => void;
   onTie: (from: Node, to: Node) => void;
+  onWalk: (node: Node) => void; // by the keyboard
 }
 
-function Picture({ graph, control, selected, onSelect, onTie }: PictureProps) {
+const DIRECTIONS: Record<string, readonly [x: number, y: number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+function Picture({ graph, control, selected, onSelect, onTie, onWalk }: PictureProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [isArranging, setArranging] = useState(true);
   const acts = useRef({ onSelect, onTie });
@@ -282,20 +289,30 @@ function Picture({ graph, control, selected, onSelect, onTie }: PictureProps) {
       else if (isPhone.peek() && graph.nodes[0]?.isUser) control.current?.centreOn(graph.nodes[0], READABLE_SCALE);
     });
   }, [graph]);
-  const pan = { ArrowLeft: [PAN_PIXELS, 0], ArrowRight: [-PAN_PIXELS, 0], ArrowUp: [0, PAN_PIXELS], ArrowDown: [0, -PAN_PIXELS] } as Record<string, [number, number]>;
+  // From who is chosen the arrows go along the ties; without anybody, or with Shift, they move the picture.
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+    const direction = DIRECTIONS[event.key];
+    if (direction && selected && !event.shiftKey) {
+      const next = control.current?.neighbourOf(selected, direction);
+      if (next) onWalk(next);
+    } else if (direction) control.current?.pan(-direction[0] * PAN_PIXELS, -direction[1] * PAN_PIXELS);
+    else if (event.key === "Enter" && selected) {
+      if (selected.id !== USER) navigate(`/people/${selected.id}`);
+    } else if (event.key === "Enter") {
+      const middle = control.current?.middle();
+      if (middle) onWalk(middle);
+    } else return;
+    event.preventDefault();
+  };
   return (
     <div
       class="network-picture bleed-picture"
       role="group"
       tabIndex={0}
-      aria-label={t("Picture of the network. The arrow keys move it, + and - zoom, 0 shows all of it.")}
+      aria-label={t("Picture of the network. Enter chooses who is in the middle, arrows then go along the ties, and Enter opens. Without anybody arrows move it, + and - zoom, 0 shows all of it.")}
       data-layout={isArranging ? "moving" : "done"}
-      onKeyDown={(event) => {
-        const step = event.ctrlKey || event.metaKey || event.altKey ? undefined : pan[event.key];
-        if (!step) return;
-        event.preventDefault();
-        control.current?.pan(...step);
-      }}
+      onKeyDown={press}
     >
       <canvas ref={canvas} aria-hidden="true" />
       <div class="network-hues" hidden>

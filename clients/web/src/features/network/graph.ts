@@ -16,6 +16,7 @@ export interface Node {
   photo: string | null;
   hue: string; // of the person
   ring: string; // the hue of the first group, or of the person
+  group: { id: string; name: string } | null; // the first one
   groupIds: readonly string[];
   isUser: boolean;
   ties: Tie[];
@@ -51,13 +52,13 @@ interface Source {
 export function buildGraph({ people, relationships, types, groups, meId, userPhoto }: Source, { group, type, withAlone }: Filter): Graph {
   const nodes = new Map<string, Node>();
   const hueOfUser = hueOf(USER);
-  let user: Node = { id: USER, name: t("You"), photo: userPhoto, hue: hueOfUser, ring: hueOfUser, groupIds: [], isUser: true, ties: [] };
+  let user: Node = { id: USER, name: t("You"), photo: userPhoto, hue: hueOfUser, ring: hueOfUser, group: null, groupIds: [], isUser: true, ties: [] };
   for (const { id, name, photo, groupIds } of people) {
     const isUser = id === meId;
     if (!isUser && group && !groupIds.includes(group)) continue;
     const first = groups.get(groupIds.find((key) => groups.has(key)) ?? "");
     const hue = hueOf(id);
-    const node = { id, name, photo, hue, ring: first ? nearestHue(first.color) : hue, groupIds, isUser, ties: [] };
+    const node = { id, name, photo, hue, ring: first ? nearestHue(first.color) : hue, group: isUser ? null : (first ?? null), groupIds, isUser, ties: [] };
     nodes.set(id, node);
     if (isUser) user = node;
   }

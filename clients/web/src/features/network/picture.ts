@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { theme } from "../../app/theme.ts";
 import { type Graph, type Node, otherEnd, type Tie, USER } from "./graph.ts";
 import { FaceCache } from "./faces.ts";
+import { type Cluster, clustersOf, hullOf, type Point } from "./hulls.ts";
 import { fitted, TakenSpace } from "./labels.ts";
 
 const MIN_SCALE = 0.02;
@@ -19,6 +20,7 @@ const FACE_RADIUS = 9; // pixels: of a smaller one nothing would be seen
 const MOVE_MILLISECONDS = 250;
 const TAP_PIXELS = 6;
 const MIN_RADIUS = 1.5; // pixels
+const HULL_MARGIN = 14; // pixels, around the faces
 const SQUARE_RADIUS = 2.5; // below it a node is drawn as a square, which looks the same and takes a tenth of the time
 const CLOSE_SCALE = 1.4; // at which somebody who was searched for is shown
 export const READABLE_SCALE = 0.8; // at which names stand beside each other
@@ -49,6 +51,7 @@ export interface Hue {
   surface: string;
   ink: string;
   dot: string;
+  hull: string;
 }
 
 export class NetworkPicture {
@@ -64,6 +67,7 @@ export class NetworkPicture {
   #byTies: Node[] = []; // those with most ties first: their names are written first
   #pairs: Uint32Array = new Uint32Array(); // the ties, as indexes of nodes
   #nodesByRing = new Map<string, number[]>(); // by their index
+  #clusters: Cluster[] = [];
   #way: readonly Node[] = [];
   #drawnFrom: Node | null = null; // a tie is drawn from there
   #drawnTo: [x: number, y: number] = [0, 0];
@@ -118,6 +122,7 @@ export class NetworkPicture {
     this.#hovered = null;
     this.#pairs = this.#indexesOf(graph.ties);
     this.#nodesByRing = Map.groupBy(graph.nodes.keys(), (index) => graph.nodes[index]!.ring);
+    this.#clusters = clustersOf(graph, this.#index);
     this.#radii = Float32Array.from(graph.nodes, radiusOf);
     this.#isFollowing = true;
     this.#followOrRedraw();
@@ -146,6 +151,34 @@ export class NetworkPicture {
     const { width, height } = this.#size();
     const scale = Math.max(this.#view.scale, least);
     this.#moveTo({ scale, x: width / 2 - this.#positions[2 * index]! * scale, y: height / 2 - this.#positions[2 * index + 1]! * scale });
+  }
+
+  // Who is tied to the node and lies in this direction: the nearer and the straighter, the sooner.
+  neighbourOf(node: Node, [x, y]: Point): Node | null {
+    const [fromX, fromY] = this.#positionOf(node);
+    let nearest: Node | null = null;
+    let least = Infinity;
+    for (const tie of node.ties) {
+      const other = otherEnd(tie, node);
+      const [toX, toY] = this.#positionOf(other);
+      const along = (toX - fromX) * x + (toY - fromY) * y;
+      const distance = Math.hypot(toX - fromX, toY - fromY);
+      if (along < distance / 2) continue; // more than 60 degrees away
+      const cost = (distance * distance) / along;
+      if (cost < least) [nearest, least] = [other, cost];
+    }
+    return nearest;
+  }
+
+  // Who is nearest to the middle of the picture.
+  middle(): Node | null {
+    const { width, height } = this.#size();
+    return this.#nodeAt(width / 2, height / 2, Infinity);
+  }
+
+  #positionOf(node: Node): Point {
+    const index = this.#index.get(node)!;
+    return [this.#positions[2 * index]!, this.#positions[2 * index + 1]!];
   }
 
   zoom(factor: number): void {
@@ -333,9 +366,10 @@ export class NetworkPicture {
     const chosen = this.#drawnFrom ?? this.#hovered ?? this.#selected;
     const near = new Set<Node>(chosen ? [chosen, ...chosen.ties.map((tie) => otherEnd(tie, chosen)), ...this.#way] : []);
     const inSight = this.#inSight(width, height);
+    const hulls = inSight.length <= MAX_FACES ? this.#drawHulls(colors) : [];
     this.#drawTies(colors, chosen, width, height);
     this.#drawNodes(colors, chosen, near, inSight);
-    this.#drawLabels(colors, chosen, near, inSight, width, height);
+    this.#drawLabels(colors, chosen, near, inSight, hulls, width, height);
   }
 
   // The colours are those of the canvas in its styles, and of the hues beside it: a custom property would still be a formula.
@@ -344,7 +378,7 @@ export class NetworkPicture {
     const hues = new Map<string, Hue>();
     for (const each of this.#canvas.parentElement!.querySelectorAll<HTMLElement>(".network-hues > *")) {
       const style = getComputedStyle(each);
-      hues.set(each.className, { surface: style.backgroundColor, ink: style.color, dot: style.borderTopColor });
+      hues.set(each.className, { surface: style.backgroundColor, ink: style.color, dot: style.borderTopColor, hull: style.outlineColor });
     }
     return { text: color, surface: backgroundColor, line: borderTopColor, accent: outlineColor, tie: caretColor, hues };
   }
@@ -401,6 +435,26 @@ export class NetworkPicture {
     context.setLineDash([]);
   }
 
+  // Returns where their names stand: above the highest face.
+  #drawHulls({ hues }: Colors): { cluster: Cluster; x: number; y: number }[] {
+    const context = this.#context;
+    const { scale, x: left, y: top } = this.#view;
+    context.lineJoin = "round";
+    return this.#clusters.map((cluster) => {
+      const points = cluster.indexes.map((index): Point => [this.#positions[2 * index]! * scale + left, this.#positions[2 * index + 1]! * scale + top]);
+      const margin = Math.max(...cluster.indexes.map((index) => this.#radius(index))) + HULL_MARGIN;
+      context.fillStyle = context.strokeStyle = hues.get(cluster.hue)!.hull;
+      context.lineWidth = 2 * margin;
+      context.beginPath();
+      for (const point of hullOf(points)) context.lineTo(...point);
+      context.closePath();
+      context.fill();
+      context.stroke();
+      const [x, y] = points.reduce((highest, point) => (point[1] < highest[1] ? point : highest));
+      return { cluster, x, y: y - margin };
+    });
+  }
+
   // On the screen.
   #radius(index: number): number {
     return Math.max(MIN_RADIUS, this.#radii[index]! * this.#view.scale);
@@ -455,7 +509,7 @@ export class NetworkPicture {
   }
 
   // The chosen one first, those next to it, then who has most ties: each name where it covers no other, and no face.
-  #drawLabels({ text, surface }: Colors, chosen: Node | null, near: ReadonlySet<Node>, inSight: readonly number[], width: number, height: number): void {
+  #drawLabels({ text, surface, hues }: Colors, chosen: Node | null, near: ReadonlySet<Node>, inSight: readonly number[], hulls: readonly { cluster: Cluster; x: number; y: number }[], width: number, height: number): void {
     const context = this.#context;
     const { scale, x: left, y: top } = this.#view;
     const taken = new TakenSpace();
@@ -479,10 +533,12 @@ export class NetworkPicture {
     const write = (node: Node) => {
       const index = this.#index.get(node)!;
       const [x, middle] = place(index);
-      const y = middle + this.#radius(index) + 4;
+      writeAt(node.name, x, middle + this.#radius(index) + 4);
+    };
+    const writeAt = (whole: string, x: number, y: number) => {
       if (x < 0 || y < 0 || x > width || y > height) return;
       tried++;
-      const [name, length] = this.#labelOf(node.name);
+      const [name, length] = this.#labelOf(whole);
       const start = clamp(x - length / 2, 2, Math.max(2, width - length - 2));
       if (!taken.take({ left: start - 2, top: y, width: length + 4, height: LABEL_HEIGHT })) return;
       context.strokeText(name, start, y + 1);
@@ -490,6 +546,12 @@ export class NetworkPicture {
       written++;
     };
     for (const node of near) write(node);
+    for (const { cluster, x, y } of hulls) {
+      context.fillStyle = hues.get(cluster.hue)!.ink;
+      context.strokeStyle = hues.get(cluster.hue)!.hull;
+      writeAt(cluster.name, x, y);
+    }
+    [context.fillStyle, context.strokeStyle] = [text, surface];
     if (chosen && this.#selected && chosen !== this.#selected) write(this.#selected);
     // Few of those who come late fit, so not all of thousands are tried.
     const most = this.#rest === undefined ? MAX_LABELS : MAX_LABELS_MOVING;
