@@ -40,6 +40,7 @@ def test_kinds_of_work_have_separate_queues() -> None:
         "accounts.tasks.send_account_mail",
         "accounts.tasks.sweep_account_mails",
         "notifications.tasks.send_disabled_mails",
+        "sharing.tasks.send_invitations",
     }
     assert {name for name, queue in queues.items() if queue == "sync"} == {
         "carddav.tasks.run_sync",

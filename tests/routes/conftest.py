@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.rate_limits import BudgetUse
 from notifications.models.deliveries import Heartbeat, record_heartbeat
+from sharing.models import Share
 from tests.builders import make_user
 from tests.client import Client
 from tests.routes.route_data import ROUTE_SETTINGS, UNVERIFIED, RouteData, apply_route_settings, make_route_data
@@ -25,6 +26,7 @@ def committed_route_data(django_db_setup: None, django_db_blocker: Any) -> Itera
     with django_db_blocker.unblock():
         made.owner.delete()
         User.objects.get(email=UNVERIFIED).delete()
+        Share.unscoped.rows().delete()
         BudgetUse.objects.all().delete()
         Heartbeat.objects.all().delete()
 

@@ -339,6 +339,6 @@ def test_a_read_token_reads_alone(api: Client, share: dict[str, Any], bob: User)
 
 def test_the_address_is_stored_encrypted(api: Client, share: dict[str, Any]) -> None:
     invite(api, share)
-    row = Invitation.unscoped.rows().get()
+    row = Invitation.unscoped.rows().get(share=share["id"])
     assert (row.email, row.state) == (ADDRESS, InvitationState.SENT)
     assert ADDRESS not in str(Invitation.unscoped.rows().values("address_key", "token_key"))
