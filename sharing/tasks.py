@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from sharing.carry.carrier import carry_account
-from sharing.carry.sweep import due_accounts, due_accounts_of
+from sharing.carry.sweep import due_accounts, due_accounts_of, wake_for_room
 from sharing.services.mail import send_due_invitations
 
 
@@ -41,6 +41,7 @@ def enqueue_share(share_id: UUID) -> None:
 @shared_task
 def sweep() -> None:
     """Every minute: enqueue the accounts for which something waits, such as after a message was lost."""
+    wake_for_room(now=timezone.now())
     for owner_id in due_accounts():
         enqueue_carry(owner_id)
 
