@@ -59,7 +59,7 @@ export default function CalendarsPage() {
       }
     >
       <p>{t("Your calendar knows whom you met. Once a meeting with one of your people is over, Today asks whether to log it. Nothing is written unasked, and nothing else of the calendar is kept.")}</p>
-      <ProblemNote problem={problem ?? found.value.problem} onRetry={() => void reload()} />
+      <ProblemNote problem={problem?.code === "rate_limited" ? { ...problem, text: t("It was asked for less than a minute ago.") } : (problem ?? found.value.problem)} onRetry={() => void reload()} />
       {isAdding && <SourceForm source={null} onSaved={look} onClose={() => setAdding(false)} />}
       {sources?.length === 0 && !isAdding && <p class="card">{t("No calendar is read yet.")}</p>}
       {sources && sources.length >= MAX_CALENDARS && <p class="soft small">{t("These are as many as there can be.")}</p>}

@@ -133,7 +133,7 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
       {isSignIn && (
         <>
           <TextField label={t("User name on the server")} autocomplete="off" autocapitalize="off" required value={username} onValue={(value) => form.set("username", value)} error={problem?.fields["username"]} />
-          <TextField label={t("Password")} type="password" autocomplete="off" required={!source} value={password} onValue={setPassword} error={problem?.fields["password"]} hint={source ? t("Leave it empty to keep the one there is.") : undefined} />
+          <TextField label={t("Password")} type="password" autocomplete="off" required={!source?.url} value={password} onValue={setPassword} error={problem?.fields["password"]} hint={source?.url ? t("Leave it empty to keep the one there is.") : undefined} />
         </>
       )}
       {isChoosing && (
