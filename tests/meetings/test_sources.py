@@ -12,6 +12,7 @@ from accounts.models import User
 from meetings.models import CalendarSource, MeetingProposal
 from meetings.services import reading
 from meetings.services.reading import read_source
+from meetings.services.sources import shown_url
 from tests.client import Client
 from tests.loopback import Received, Reply, closed_port, recording_server
 from tests.meetings.calendars import attendee, event, utc
@@ -58,6 +59,26 @@ def test_the_address_and_the_password_are_encrypted(api: Client, calendar: Calen
     assert "hidden" not in raw["raw"]
     assert "secret" not in raw["key"]
     assert "very secret" not in str(made)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://cloud.example.org/public/token?export", "https://cloud.example.org/public/"),
+        ("webcal://p1-caldav.icloud.com/published/2/token", "webcal://p1-caldav.icloud.com/published/2/"),
+        (
+            "https://calendar.google.com/calendar/ical/ada%40example.org/private-0123/basic.ics",
+            "https://calendar.google.com/calendar/ical/",
+        ),
+        (
+            "https://outlook.office365.com/owa/calendar/12@example.org/34/calendar.ics",
+            "https://outlook.office365.com/owa/calendar/",
+        ),
+        ("https://outlook.live.com/owa/calendar/12/34/cid-5/calendar.ics", "https://outlook.live.com/owa/calendar/"),
+    ],
+)
+def test_no_secret_of_an_address_is_shown(url: str, shown: str) -> None:
+    assert shown_url(url) == shown
 
 
 @pytest.mark.django_db
