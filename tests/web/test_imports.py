@@ -273,6 +273,36 @@ def test_how_a_table_is_written_is_asked_where_it_cannot_be_seen(web: Web) -> No
     expect(page.get_by_text("\u0130brahim Ta\u015f")).to_be_visible()
 
 
+def test_columns_are_said_by_hand(web: Web) -> None:
+    """A column that nothing is known of is a number once its user says so; what is understood stays."""
+    page = web.open("/import", web.context(**DESK))
+    choose(page, file("people.csv", "Aaa,Bbb,surname\nAda,12,Lovelace\nBob,13,Builder\n"))
+    page.get_by_text("What its columns are").click()
+    expect(page.get_by_label("surname")).to_have_value("surname")
+    expect(page.get_by_label("Bbb")).to_have_value("ignore")
+    page.get_by_label("Aaa").select_option(label="Given name")
+    expect(page.get_by_label("Aaa")).to_have_value("name")
+    page.get_by_label("Bbb").select_option(label="Phone (Work)")
+    expect(page.get_by_label("Bbb")).to_have_value("phone:work")
+    assert violations(page) == []
+    bring_in(page)
+    expect(page.get_by_role("heading", name="2 people came in")).to_be_visible()
+    ada = people().get(name="Ada")
+    assert (ada.surname, [(row["type"], row["number"]) for row in ada.phone_numbers]) == ("Lovelace", [("work", "12")])
+
+
+def test_somebody_of_the_same_name_is_pointed_at_and_can_be_joined(web: Web, alice: User) -> None:
+    known = make_person(alice, name="Ada", surname="Lovelace")
+    page = web.open("/import", web.context(**DESK))
+    web.synced(page)
+    choose(page, file("phone.vcf", CARDS))
+    expect(page.get_by_role("link", name="same person?")).to_have_attribute("href", f"/app/people/{known.pk}")
+    bring_in(page)
+    page.get_by_role("link", name="Compare: Ada Lovelace").click()
+    page.get_by_role("button", name="Join them").click()
+    web.eventually(page, lambda: people().filter(name="Ada").count() == 1)
+
+
 def test_the_address_of_a_server_is_filled_in(web: Web) -> None:
     page = web.open("/import")
     page.get_by_role("button", name="iCloud").click()

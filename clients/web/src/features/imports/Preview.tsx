@@ -8,10 +8,12 @@ import { Icon } from "../../ui/Icon.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { Choices } from "./Choices.tsx";
+import { Columns } from "./Columns.tsx";
 import { FileButton } from "./FileButton.tsx";
 import { change, type Chosen, chosen, look, lookAgain, remove } from "./files.ts";
 import { start } from "./jobs.ts";
 import { isTable, type Kind, KINDS } from "./kinds.ts";
+import { namesakesOf } from "./namesakes.ts";
 import { Rows } from "./Rows.tsx";
 import { needsLook, wrongInWords } from "./words.ts";
 
@@ -22,6 +24,7 @@ export function Preview() {
   const receipts = ready.map(({ receipt }) => receipt!);
   const results = receipts.flatMap((receipt) => receipt.results);
   const sum = (name: "imported" | "updated" | "skipped" | "birthdays") => receipts.reduce((total, receipt) => total + receipt[name], 0);
+  const namesakes = namesakesOf(account, results);
   const isReading = files.some(({ state }) => state === "waiting" || state === "reading");
   const [groupId, setGroupId] = useState("");
   const standard = account.settings.value.dateReminderDefault;
@@ -59,11 +62,11 @@ export function Preview() {
           <ul class="sums">
             <Sum kind="touch" count={sum("imported")} label={tn("new person", "new people", sum("imported"))} />
             <Sum kind="accent" count={sum("updated")} label={t("already here, get more")} />
-            <Sum kind="note" count={results.filter(needsLook).length} label={t("to look at")} />
+            <Sum kind="note" count={results.filter((result) => needsLook(result) || namesakes.has(result)).length} label={t("to look at")} />
             <Sum kind="date" count={sum("birthdays")} label={tn("birthday", "birthdays", sum("birthdays"))} />
           </ul>
           {coming === 0 && !isReading && <p class="banner">{found > 0 ? t("Everybody in it is here already, with all that it says.") : t("Nobody was found whom it could bring.")}</p>}
-          <Rows results={results} />
+          <Rows results={results} namesakes={namesakes} />
           <Choices birthdays={sum("birthdays")} isReminding={isReminding} onReminding={setReminding} groupId={groupId} onGroup={setGroupId} />
         </>
       )}
@@ -131,7 +134,8 @@ const ENCODINGS = [
   ["shift_jis", "あ 亜 (Shift JIS)"], ["gb18030", "中 国 (GB 18030)"], ["big5", "中 國 (Big5)"], ["euc-kr", "가 나 (EUC-KR)"],
 ] as const;
 
-function OtherKind({ each: { id, kind, receipt, problem, encoding, dateOrder } }: { each: Chosen }) {
+function OtherKind({ each }: { each: Chosen }) {
+  const { id, kind, receipt, problem, encoding, dateOrder } = each;
   const codes = new Set(receipt?.results.flatMap(({ code, remarks }) => [code, ...(remarks ?? []).map((remark) => remark.code)]));
   const isTabular = kind !== null && isTable(kind);
   return (
@@ -142,6 +146,7 @@ function OtherKind({ each: { id, kind, receipt, problem, encoding, dateOrder } }
       {isTabular && (dateOrder || codes.has("date_order_uncertain")) && (
         <SelectField label={t("Days such as 4/3/1980 are")} value={dateOrder} options={[["", t("as it was found")], ["DMY", t("day, month, year")], ["MDY", t("month, day, year")], ["YMD", t("year, month, day")]]} onValue={(value) => void change(id, { dateOrder: value })} />
       )}
+      {kind === "csv" && <Columns key={id} each={each} />}
       <details class="other-kind">
         <summary>{t("It is another kind of file")}</summary>
         <SelectField label={t("What it is")} value={kind ?? ""} options={[...(kind ? [] : [["", t("not known")] as const]), ...KINDS.map(({ id: value, label }) => [value, t(label)] as const)]} onValue={(value) => value && void change(id, { kind: value as Kind })} />

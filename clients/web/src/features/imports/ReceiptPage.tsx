@@ -13,6 +13,7 @@ import { setDateReminders } from "../people/actions.ts";
 import type { Receipt, Result } from "./files.ts";
 import { jobs, tell, toTell } from "./jobs.ts";
 import { LookAt } from "./LookAt.tsx";
+import { namesakesOf } from "./namesakes.ts";
 import { undoImports } from "./undo.ts";
 import { attentionOf } from "./words.ts";
 import "./imports.css";
@@ -89,7 +90,7 @@ export default function ReceiptPage({ params }: { params: Record<string, string>
         <ProblemNote problem={refused ?? problem} />
         {failed.map(({ name, problem }) => <ProblemNote key={name} problem={{ ...problem, text: `${name}: ${problem.text}` }} />)}
       </section>
-      <LookAt attention={attentionOf(results)} />
+      <LookAt attention={attentionOf(results)} namesakes={namesakesOf(account, isUndone ? [] : results)} />
       {!isUndone && importIds.length > 0 && <WhatNow results={results} />}
     </Page>
   );

@@ -1,7 +1,9 @@
 // The first of those who would come in, and what would happen to each.
 import { useState } from "preact/hooks";
+import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatNumber, t } from "../../i18n/index.ts";
+import type { PersonRow } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import type { Result } from "./files.ts";
 import { attentionOf, needsLook } from "./words.ts";
@@ -11,14 +13,15 @@ const STEP = 100;
 const PARTS = [
   { id: "all", label: "All", has: () => true },
   { id: "here", label: "Already here", has: ({ status }: Result) => status === "updated" || status === "skipped" },
-  { id: "look", label: "To look at", has: needsLook },
+  { id: "look", label: "To look at", has: (result: Result, namesakes: ReadonlyMap<Result, PersonRow>) => needsLook(result) || namesakes.has(result) },
 ] as const;
 
-export function Rows({ results }: { results: Result[] }) {
+export function Rows({ results, namesakes }: { results: Result[]; namesakes: ReadonlyMap<Result, PersonRow> }) {
   const account = useAccount();
   const [part, setPart] = useState<string>("all");
   const [count, setCount] = useState(FIRST);
-  const found = results.filter(PARTS.find(({ id }) => id === part)!.has);
+  const { has } = PARTS.find(({ id }) => id === part)!;
+  const found = results.filter((result) => has(result, namesakes));
   return (
     <section class="card flush">
       <div class="row apart rows-head">
@@ -41,9 +44,10 @@ export function Rows({ results }: { results: Result[] }) {
               <Avatar person={known ?? { id: name, name: result.name || "?", photo: null }} />
               <span class="grow">
                 <strong><bdi>{name}</bdi></strong>
+                {namesakes.has(result) && <span class="soft small block">{t("Somebody of this name is here already. Afterwards you can join the two.")}</span>}
                 {texts.length > 0 && <span class="soft small block">{texts.join(". ")}</span>}
               </span>
-              <Outcome result={result} />
+              {namesakes.has(result) ? <a class="chip outcome kind-note" href={href(`/people/${namesakes.get(result)!.id}`)}>{t("same person?")}</a> : <Outcome result={result} />}
             </li>
           );
         })}

@@ -20,6 +20,7 @@ export interface Chosen {
   isByHand: boolean; // the user has said what it is
   encoding: string; // empty: as it is found
   dateOrder: string;
+  mapping: Readonly<Record<string, string>>; // what the user says that columns are, by their numbers
   state: "waiting" | "reading" | "read" | "failed" | "offline";
   isKept: boolean; // in this browser, until there is a network
   receipt: Receipt | null; // of the dry run
@@ -68,8 +69,8 @@ export async function bringTable(text: string): Promise<void> {
 
 export const isPreview = () => place.value.path === "/import" && place.value.query.get("step") === "preview";
 
-export function change(id: string, changes: Partial<Pick<Chosen, "kind" | "encoding" | "dateOrder">>): Promise<void> {
-  const byHand = "kind" in changes ? { isByHand: true, wrong: null, encoding: "", dateOrder: "" } : {};
+export function change(id: string, changes: Partial<Pick<Chosen, "kind" | "encoding" | "dateOrder" | "mapping">>): Promise<void> {
+  const byHand = "kind" in changes ? { isByHand: true, wrong: null, encoding: "", dateOrder: "", mapping: {} } : {};
   update(id, { ...byHand, ...changes, state: "waiting", receipt: null, problem: null });
   return look();
 }
@@ -92,7 +93,7 @@ async function open(file: File): Promise<Chosen[]> {
 }
 
 function choose(file: File, kind: Kind | null, wrong: Wrong | null): Chosen {
-  return { id: newId(), file, kind, wrong, isByHand: false, encoding: "", dateOrder: "", state: kind ? "waiting" : "failed", isKept: false, receipt: null, problem: null };
+  return { id: newId(), file, kind, wrong, isByHand: false, encoding: "", dateOrder: "", mapping: {}, state: kind ? "waiting" : "failed", isKept: false, receipt: null, problem: null };
 }
 
 function update(id: string, changes: Partial<Chosen>): void {
@@ -144,12 +145,13 @@ export function pathOf({ kind }: Chosen): string {
   return kind === "vcard" ? "/api/vcard/import" : `/api/import/${kind}`;
 }
 
-export function formOf({ file, kind, encoding, dateOrder }: Chosen, values: Record<string, string>): FormData {
+export function formOf({ file, kind, encoding, dateOrder, mapping }: Chosen, values: Record<string, string>): FormData {
   const form = new FormData();
   form.set("file", file);
   if (kind && isTable(kind)) {
     if (encoding) form.set("encoding", encoding);
     if (dateOrder) form.set("dateOrder", dateOrder);
+    if (kind === "csv" && Object.keys(mapping).length) form.set("mapping", JSON.stringify(mapping));
   }
   for (const [name, value] of Object.entries(values)) form.set(name, value);
   return form;
