@@ -8,6 +8,8 @@ class SharingConfig(AppConfig):
         # These modules import models, which are all loaded only now.
         from accounts.feed.changes import FeedKind, register_feed_kind  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.account_lock import register_shared_write_hook  # noqa: PLC0415 - as above
+        from contacts_project.kernel.ownership.larger_work import register_end_hook  # noqa: PLC0415 - as above
+        from sharing.carry.origins import end_origin  # noqa: PLC0415 - as above
         from sharing.models import ShareConflict, ShareMembership  # noqa: PLC0415 - as above
         from sharing.projection import represent_conflicts, represent_shares  # noqa: PLC0415 - as above
         from sharing.receivers import mark_write  # noqa: PLC0415 - as above
@@ -15,6 +17,7 @@ class SharingConfig(AppConfig):
 
         register_transfer()
         register_shared_write_hook(mark_write)
+        register_end_hook(end_origin)
         # A client knows a share by its id for all members, not by that of the membership.
         register_feed_kind(FeedKind(ShareMembership, 68, represent_shares, column="share_id"))
         register_feed_kind(FeedKind(ShareConflict, 69, represent_conflicts))

@@ -6,13 +6,15 @@ from django.dispatch import receiver
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from sharing.carry.carrier import mark_due
+from sharing.carry.origins import note_origin
 from sharing.signals import account_due, announce_account, invitation_due, share_changed
 from sharing.tasks import enqueue_carry, enqueue_share, send_invitations
 
 
 def mark_write(write: AccountWrite) -> None:
-    """Hook of each write of an account with shares."""
-    if mark_due(write):
+    """Hook of each write of an account with shares. What a larger work writes is carried when that has ended."""
+    is_part = note_origin(write)
+    if mark_due(write) and not is_part:
         announce_account(write.owner_id)
 
 

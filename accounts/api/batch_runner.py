@@ -40,6 +40,7 @@ from contacts_project.kernel.external_waits import external_wait
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
 from contacts_project.kernel.json import JsonObject, dumps
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
+from contacts_project.kernel.ownership.larger_work import LargerWork
 from contacts_project.kernel.texts import define_text
 
 _ANSWERS_TOO_LONG = define_text(
@@ -189,7 +190,10 @@ class BatchRunner:
         would keep everybody from writing.
         """
         if not self._atomic:
-            self.results = [self._run_operation(operation) for operation in self._operations]
+            work = LargerWork(self._user_id, "batch")
+            with work.part():
+                self.results = [self._run_operation(operation) for operation in self._operations]
+            work.end()
             return
         if self._is_write:
             with account_write(self._user or self._user_id):

@@ -100,6 +100,7 @@ def import_pending(
             with locked_connection(owner) as context:
                 _import_rows(job, on_server, partial(_import_found, job, context))
                 apply_group_cards(context)
+    job.writer.finish()
     if job.not_tried:
         job.report.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
     return job.report

@@ -20,6 +20,7 @@ from carddav.sync.run import sync_book
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.metrics import Counter
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_lock, account_write
+from contacts_project.kernel.ownership.larger_work import LargerWork
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.webdav.errors import DavError, OverdueError
 from people.models.account_counts import StorageLimitError
@@ -134,8 +135,12 @@ def execute_run(run_id: UUID) -> Run:
         # Another run may have been undone since this one was queued: the user has not seen yet what it would send.
         run.dry_run = run.dry_run or (connection.needs_confirmation and not run.confirmed)
         kind = DryRunContext if run.dry_run else SyncContext
-        context = kind(run.owner, connection, lock, run=run)
-        code, error = _perform(context)
+        context = kind(run.owner, connection, lock, run=run, work=LargerWork(run.owner_id, "sync"))
+        try:
+            code, error = _perform(context)
+        finally:
+            if context.work:
+                context.work.end()
         end_run(run, context.tally, code=code, error=error)
     return run
 

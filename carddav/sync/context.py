@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import TypeVar
@@ -17,6 +17,7 @@ from carddav.sync.lock import Lock
 from carddav.sync.plan import Counts, SyncPlan
 from contacts_project.kernel.outbound.exchanges import MAX_EXCHANGES
 from contacts_project.kernel.ownership.account_lock import AccountWrite, account_write
+from contacts_project.kernel.ownership.larger_work import LargerWork
 from contacts_project.kernel.texts import Text, define_text
 from contacts_project.kernel.webdav.shapes import Listing
 from people.models import Person
@@ -120,6 +121,8 @@ class SyncContext:
     unconfirmed_creates: set[UUID] = field(default_factory=set)
     #: Mappings whose card the server has answered with 5xx in this run.
     failed_mappings: set[UUID] = field(default_factory=set)
+    #: Of a run: all that it writes counts as one write.
+    work: LargerWork | None = None
     _reported_at: dt.datetime | None = None
 
     @property
@@ -134,7 +137,7 @@ class SyncContext:
         connection."""
         token = IS_SYNC_WRITE.set(True)
         try:
-            with account_write(self.owner) as write:
+            with self.work.part() if self.work else nullcontext(), account_write(self.owner) as write:
                 self.lock.check()
                 yield write
         finally:

@@ -11,7 +11,7 @@ from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
-from people.models import Group, Membership
+from people.models import Group, Membership, Person
 from people.services.reminders import ArrivingReminders
 from sharing.carry.neutral import lock_share, notify_members, touch_membership
 from sharing.carry.pictures import Pictures
@@ -25,7 +25,8 @@ class Batch:
 
     `open_write` opens the account's write when the first row of the account is to change, so that a batch that finds
     nothing raises no revision. `is_changed`: documents have changed, which the other members have to be told.
-    `is_visible`: what the membership's `share` answers has changed.
+    `is_visible`: what the membership's `share` answers has changed. `settled_revision`: what the account has written
+    later belongs to a larger work that goes on, and stays at home until that has ended; None without one.
     """
 
     owner: User
@@ -37,6 +38,7 @@ class Batch:
     pictures: Pictures = field(default_factory=Pictures)
     is_changed: bool = False
     is_visible: bool = False
+    settled_revision: int | None = None
     has_written: bool = False
 
     # Django's, since that of functools holds one lock for all instances up to Python 3.11.
@@ -63,6 +65,13 @@ class Batch:
 
     def copies(self) -> OwnedQuerySet[SharedCopy]:
         return SharedCopy.objects.owned_by(self.owner).filter(membership=self.membership)
+
+    def late_people(self, person_ids: Collection[UUID]) -> set[UUID]:
+        """Those of these people whom a work that goes on has changed."""
+        if self.settled_revision is None:
+            return set()
+        rows = Person.objects.owned_by(self.owner).filter(pk__in=person_ids, revision__gt=self.settled_revision)
+        return set(rows.values_list("pk", flat=True))
 
     def linked(self) -> OwnedQuerySet[SharedCopy]:
         return self.copies().filter(state=CopyState.LINKED)

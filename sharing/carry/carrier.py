@@ -28,6 +28,7 @@ from sharing.carry.contact import sync_copies
 from sharing.carry.copies import create_people
 from sharing.carry.incoming import take_in
 from sharing.carry.neutral import lock_share, next_sequence, notify_members
+from sharing.carry.origins import open_revision
 from sharing.carry.outgoing import has_room, mark_changes, send_new, settle_due
 from sharing.carry.pictures import Pictures
 from sharing.models import CopyState, Reason, SharedCopy, ShareMember, ShareMembership, account_name
@@ -141,7 +142,9 @@ def _pause(batch: Batch) -> None:
 
 def _run(batch: Batch) -> bool:
     membership = batch.membership
-    revision = batch.owner.revision
+    first = open_revision(batch.owner.pk, batch.now)
+    batch.settled_revision = None if first is None else first - 1
+    revision = batch.owner.revision if first is None else first - 1
     _rename_member(batch)
     is_current = membership.received == batch.share.sequence
     if membership.sent_revision < revision:
@@ -150,7 +153,7 @@ def _run(batch: Batch) -> bool:
     copies = {copy.pk: copy for copy in settle_due(batch, due)}
     more = len(due) == BATCH_SIZE
     if not is_current and not more:
-        incoming = take_in(batch, BATCH_SIZE)
+        incoming = _without_late(batch, take_in(batch, BATCH_SIZE))
         copies |= {copy.pk: copy for copy in incoming if copy.pk not in copies}
         is_current = membership.received == batch.share.sequence
         more = not is_current
@@ -170,8 +173,17 @@ def _due_copies(batch: Batch) -> list[SharedCopy]:
 
 
 def _due(batch: Batch) -> OwnedQuerySet[SharedCopy]:
-    """The copies that are due, but for those that wait for the storage."""
-    return batch.copies().filter(is_due=True).exclude(pk__in=batch.pictures.left_due)
+    """The copies that are due, but for those that wait for the storage, or for the end of a larger work."""
+    rows = batch.copies().filter(is_due=True).exclude(pk__in=batch.pictures.left_due)
+    return rows if batch.settled_revision is None else rows.exclude(person__revision__gt=batch.settled_revision)
+
+
+def _without_late(batch: Batch, copies: list[SharedCopy]) -> list[SharedCopy]:
+    """The copies that may be merged now; those whose person a larger work has changed stay due."""
+    late = batch.late_people([copy.person_id for copy in copies if copy.person_id])
+    if late:
+        batch.linked().filter(person__in=late).update(is_due=True)
+    return [copy for copy in copies if copy.person_id not in late]
 
 
 def _fill_room(batch: Batch) -> bool:
@@ -212,7 +224,7 @@ def _end(batch: Batch, *, more: bool) -> bool:
         membership.sent_revision = revision
     more = more or membership.received < batch.share.sequence or _due(batch).exists()
     values = {"sent_revision", "received", "is_group_due"}
-    if not more and not batch.pictures.left_due:
+    if not more and not batch.pictures.left_due and batch.settled_revision is None:
         membership.due_at = None
         values |= {"due_at"}
         ShareMember.unscoped.rows().filter(pk=batch.member.pk).update(due_at=None)

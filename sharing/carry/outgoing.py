@@ -146,6 +146,8 @@ def send_new(batch: Batch, limit: int) -> bool:
     open_items = batch.copies().filter(state=CopyState.WAITING, reason__in=[Reason.PROPOSED, Reason.UNSURE])
     named = named_people(list(open_items.only("pk", "person", "candidates")))
     rows = Person.objects.owned_by(batch.owner).active().filter(Exists(in_group), ~Exists(known))
+    if batch.settled_revision is not None:
+        rows = rows.filter(revision__lte=batch.settled_revision)
     ids = [
         key for key in rows.order_by("pk").values_list("pk", flat=True)[: limit + 1 + len(named)] if key not in named
     ]

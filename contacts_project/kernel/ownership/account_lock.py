@@ -25,6 +25,7 @@ from django.utils import timezone
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.errors import DomainError, UnavailableError, is_unavailable
 from contacts_project.kernel.fair_semaphore import LIMITS, FairSemaphore
+from contacts_project.kernel.ownership.larger_work import LargerWork
 from contacts_project.kernel.texts import define_text
 
 _IMPORTS_BUSY = define_text(
@@ -274,6 +275,7 @@ class BatchWriter:
 
     def __init__(self, owner: models.Model | UUID) -> None:
         self.owner = owner
+        self._work = LargerWork(owner.pk if isinstance(owner, models.Model) else owner, "batches")
         self._has_stopped = False
         self._committed_batches = 0
 
@@ -300,12 +302,13 @@ class BatchWriter:
         """The transaction of one batch, with the account locked. An account_write inside joins it."""
         # The lock of the process comes first: while it waits, no transaction is open.
         account = self.owner.pk if isinstance(self.owner, models.Model) else self.owner
-        with _throttle.batch(account), account_lock(self.owner):
+        with _throttle.batch(account), self._work.part(), account_lock(self.owner):
             yield
         # Counted after the commit, since a batch that failed wrote nothing.
         self._committed_batches += 1
 
     def finish(self) -> None:
-        """Call after the last batch: update the planner's statistics if many rows were written."""
+        """Call after the last batch: end the work, and update the planner's statistics if many rows were written."""
+        self._work.end()
         if self._committed_batches >= _ANALYZE_THRESHOLD and not self._has_stopped:
             analyze_tables()

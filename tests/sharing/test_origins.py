@@ -1,0 +1,72 @@
+"""Larger works: what they write is carried when they have ended."""
+
+import datetime as dt
+from typing import Any
+
+import time_machine
+from django.utils import timezone
+
+from accounts.models import User
+from contacts_project.kernel.ownership.account_lock import BatchWriter, account_write
+from people.models import Person
+from sharing.carry.carrier import carry_account
+from sharing.carry.origins import purge_origins
+from sharing.models import WriteOrigin
+from tests.client import client_of
+from tests.sharing.conftest import add_person, carry_all, edit, membership_of, person_of, share_people
+
+
+def rename(writer: BatchWriter, user: User, person: Person, name: str) -> None:
+    with writer.batch(), account_write(user):
+        Person.objects.owned_by(user).filter(pk=person.pk).update(nickname=name)
+
+
+def test_what_a_work_writes_goes_out_at_its_end(alice: User, bob: User) -> None:
+    share_people(alice, bob)
+    ada, mary = add_person(alice), add_person(alice, name="Mary")
+    carry_all()
+    writer = BatchWriter(alice)
+    rename(writer, alice, ada, "A")
+    edit(bob, person_of(bob, ada), job_title="Countess")
+    edit(bob, person_of(bob, mary), job_title="Poet")
+    for user in (alice, bob, alice):
+        carry_account(user.pk)
+    assert person_of(bob, ada).nickname is None
+    ada.refresh_from_db()
+    mary.refresh_from_db()
+    # What others change still comes in, but for whom the work has changed.
+    assert (ada.job_title, mary.job_title) == (None, "Poet")
+    rename(writer, alice, mary, "M")
+    writer.finish()
+    carry_all()
+    assert (person_of(bob, ada).nickname, person_of(bob, mary).nickname) == ("A", "M")
+    ada.refresh_from_db()
+    assert ada.job_title == "Countess"
+    assert WriteOrigin.objects.owned_by(alice).values("origin").distinct().count() == 1
+
+
+def test_a_killed_work_counts_as_ended_after_a_while(alice: User, bob: User) -> None:
+    share_people(alice, bob)
+    ada = add_person(alice)
+    carry_all()
+    rename(BatchWriter(alice), alice, ada, "A")
+    carry_account(alice.pk)
+    assert membership_of(alice).due_at
+    with time_machine.travel(timezone.now() + dt.timedelta(minutes=16), tick=False):
+        carry_all()
+    assert person_of(bob, ada).nickname == "A"
+    assert purge_origins(now=timezone.now()) == 0
+    assert purge_origins(now=timezone.now() + dt.timedelta(days=8)) == 1
+
+
+def test_the_requests_of_a_batch_are_one_work(alice: User, bob: User, api: Any) -> None:
+    share_people(alice, bob)
+    people = [add_person(alice, name=name) for name in ("Ada", "Mary")]
+    carry_all()
+    operations = [{"method": "PUT", "path": f"/api/people/{person.pk}", "body": {"nickname": "N"}} for person in people]
+    client_of(User.objects.get(pk=alice.pk)).ok("POST", "/api/batch", {"operations": operations})
+    origins = WriteOrigin.objects.owned_by(alice)
+    assert (origins.count(), origins.values("origin").distinct().count()) == (2, 1)
+    assert not origins.filter(is_open=True).exists()
+    carry_all()
+    assert {person_of(bob, person).nickname for person in people} == {"N"}
