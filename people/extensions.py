@@ -39,9 +39,13 @@ class ImportedRelationship:
 
 
 class PersonExtension:
-    """What one app adds to people. `name` is its key in a person's response, None if it adds none."""
+    """What one app adds to people. `name` is its key in a person's response, None if it adds none.
+
+    `is_in_etag` is False for what changes without the person's revision and ETag.
+    """
 
     name: str | None = None
+    is_in_etag: bool = True
 
     def response_field(self) -> "Field[Any, Any, Any, Any] | None":
         """The serializer field of `name` in a response; None without a name."""
@@ -96,6 +100,12 @@ class PersonExtension:
     def is_mirrored(self, owner_id: UUID, person_ids: Collection[UUID]) -> bool:
         """Whether any of these people has a card on the account's CardDAV server."""
         return False
+
+    def after_group_delete(self, owner_id: UUID, group_ids: Collection[UUID]) -> None:
+        """Groups were moved to the trash."""
+
+    def before_group_removal(self, owner_id: UUID, group_ids: Collection[UUID]) -> None:
+        """Groups in the trash are about to be removed for good."""
 
     def merge(self, primary: Person, secondary: Person, now: dt.datetime) -> Any:
         """Move the rows of the secondary to the primary, and mark those that stay as changed in the change feed.

@@ -7,8 +7,8 @@ from django.dispatch import receiver
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from sharing.carry.carrier import mark_due
 from sharing.carry.origins import note_origin
-from sharing.signals import account_due, announce_account, invitation_due, share_changed
-from sharing.tasks import enqueue_carry, enqueue_share, send_invitations
+from sharing.signals import account_due, announce_account, invitation_due, member_removed, share_changed
+from sharing.tasks import enqueue_carry, enqueue_ends, enqueue_share, send_invitations
 
 
 def mark_write(write: AccountWrite) -> None:
@@ -31,3 +31,8 @@ def carry_to_members(*, share_id: UUID, **kwargs: object) -> None:
 @receiver(invitation_due)
 def send_soon(**kwargs: object) -> None:
     send_invitations.delay()
+
+
+@receiver(member_removed)
+def end_soon(**kwargs: object) -> None:
+    enqueue_ends()

@@ -2,6 +2,7 @@
 
 account_due   owner_id   writes of the account wait to be carried into its shares
 share_changed   share_id   changes of the share wait to be carried to its members
+member_removed             the account's rows of a member who was removed wait to be ended
 invitation_due             the mail of an invitation waits to be sent
 """
 
@@ -12,6 +13,7 @@ from django.dispatch import Signal
 
 account_due = Signal()
 share_changed = Signal()
+member_removed = Signal()
 invitation_due = Signal()
 
 
@@ -29,3 +31,8 @@ def announce_share(share_id: UUID) -> None:
 def announce_invitation() -> None:
     """Send invitation_due on commit."""
     transaction.on_commit(lambda: invitation_due.send(sender=None), robust=True)
+
+
+def announce_removal() -> None:
+    """Send member_removed on commit."""
+    transaction.on_commit(lambda: member_removed.send(sender=None), robust=True)

@@ -8,6 +8,12 @@ from django.utils import timezone
 
 from contacts_project.kernel.pending_messages import end_pending, enqueue_once
 from sharing.carry.carrier import carry_account
+from sharing.carry.ending import (
+    end_members_without_account,
+    end_membership,
+    has_members_to_end,
+    removed_memberships,
+)
 from sharing.carry.sweep import due_accounts, due_accounts_of, wake_for_room
 from sharing.services.mail import send_due_invitations
 
@@ -44,6 +50,21 @@ def sweep() -> None:
     wake_for_room(now=timezone.now())
     for owner_id in due_accounts():
         enqueue_carry(owner_id)
+    if has_members_to_end():
+        enqueue_ends()
+
+
+@shared_task
+def end_members() -> None:
+    """End the memberships of members who were removed, and the members whose accounts were deleted."""
+    end_pending("share-ends")
+    for owner_id, membership_id in removed_memberships():
+        end_membership(owner_id, membership_id)
+    end_members_without_account(timezone.now())
+
+
+def enqueue_ends() -> None:
+    enqueue_once("share-ends", end_members.delay)
 
 
 @shared_task

@@ -31,6 +31,7 @@ EXCLUDED_OPERATIONS = frozenset({
     "subscribePush",  # needs the keys of a browser
     # What concerns others: of shares an assistant reads, and answers what waits.
     "createShare", "updateShare", "inviteToShare", "revokeShareInvitation", "declineShareInvitation",
+    "leaveShare", "removeShareMember",
     "listReceivedShareInvitations",  # takes the token of a link
 })  # fmt: skip
 _SECRET_FIELDS = {"password", "currentPassword", "newPassword", "token", "code", "keys"}

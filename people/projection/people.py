@@ -30,7 +30,7 @@ from people.projection.columns import JsonBoolean, JsonDocument, JsonMembers, Js
 
 # Rows fetched at once from a server-side cursor: each fetch is a round trip to PostgreSQL.
 FETCH_SIZE = 250
-REPEATED_IN_FEED: Final = ("groups", "relationshipToUser", "relationships", "importantDates")
+REPEATED_IN_FEED: Final = ("groups", "relationshipToUser", "relationships", "importantDates", "shares")
 """The parts of a person that repeat other records, which the change feed contains as records of their own."""
 
 _EMPTY_LIST = Fragment(b"[]")
@@ -136,12 +136,14 @@ def _represent_rows(owner: User, rows: list[Any], *, for_feed: bool = False) -> 
     in_feed: dict[str, Fragment] = {}
     observe = _feed_observer(in_feed, values) if for_feed else None
     assemble = build_assembler(owner, COLUMNS_WITH_LISTS, types, sources, groups, lists, observe=observe)
-    assemble_for_etag = assemble
-    if (owner.name_order, owner.name_display_format) != (NameOrder.WESTERN, NameDisplayFormat.FULL):
+    assemble_for_etag, left_out = assemble, _lists_beside_etag(lists)
+    is_formatted = (owner.name_order, owner.name_display_format) != (NameOrder.WESTERN, NameDisplayFormat.FULL)
+    if is_formatted or left_out:
         # A change of these preferences changes no person: its ETag is that of an account without them.
         plain = copy(owner)
         plain.name_order, plain.name_display_format = NameOrder.WESTERN, NameDisplayFormat.FULL
-        plain_lists = {**lists, **_extension_rows(plain, [UUID(person["id"]) for person in people])}
+        own_rows = _extension_rows(plain, [UUID(person["id"]) for person in people]) if is_formatted else {}
+        plain_lists = {**lists, **own_rows, **left_out}
         assemble_for_etag = build_assembler(plain, COLUMNS_WITH_LISTS, types, sources, groups, plain_lists)
     for row, person in zip(rows, people, strict=True):
         body = Fragment(assemble(row))
@@ -293,6 +295,12 @@ def _load_related(
 
 def _extension_rows(owner: User, ids: Sequence[UUID]) -> dict[str, Mapping[str, str]]:
     return {extension.name: extension.rows(owner, ids) for extension in EXTENSIONS if extension.name}
+
+
+def _lists_beside_etag(lists: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
+    """Of the lists that are not in the ETag those that have entries, as the ETag covers them: empty."""
+    beside = (extension.name for extension in EXTENSIONS if extension.name and not extension.is_in_etag)
+    return {name: {} for name in beside if lists[name]}
 
 
 _DATE_EXPRESSIONS: Mapping[FieldKind, Callable[[str], Any]] = {

@@ -12,6 +12,7 @@ from contacts_project.kernel.json import JsonObject
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.texts import define_text
+from people.extensions import EXTENSIONS
 from people.models import Group, Membership, Person
 from people.models.groups import group_key, pick_color
 from people.services.group_rules import COLUMNS_TO_READ, RulesWritten, write_rules
@@ -53,6 +54,8 @@ def delete_group(*, group: Group, with_people: bool, now: dt.datetime) -> None:
             delete_people(owner=group.owner, person_ids=list(members), options={}, now=now)
         group.deleted_at = now
         group.save()
+        for extension in EXTENSIONS:
+            extension.after_group_delete(group.owner_id, [group.pk])
 
 
 def restore_group(*, group: Group, now: dt.datetime) -> Group:
@@ -70,11 +73,13 @@ def restore_group(*, group: Group, now: dt.datetime) -> Group:
 def remove_group(*, group: Group) -> None:
     """Permanently remove a deleted group; its people stay. Raises NotDeletedError, MissingError."""
     with account_write(group.owner_id):
-        Group.objects.owned_by(group.owner_id).find_deleted(group.pk).delete()
+        remove_groups(group.owner_id, [Group.objects.owned_by(group.owner_id).find_deleted(group.pk).pk])
 
 
 def remove_groups(owner_id: UUID, ids: Collection[UUID]) -> list[str]:
-    """Permanently remove groups, for the purge. Returns no files, because groups have none."""
+    """Permanently remove groups inside the account's write. Returns no files, because groups have none."""
+    for extension in EXTENSIONS:
+        extension.before_group_removal(owner_id, ids)
     Group.objects.owned_by(owner_id).filter(pk__in=ids).delete()
     return []
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -27,10 +28,11 @@ from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.conflicts import ConflictFieldSerializer
-from sharing.models import Newcomers, PrivateField, ShareMembership, ShareState
+from sharing.models import Newcomers, PrivateField, ShareMembership, ShareState, ShownState
 from sharing.models.neutral import MAX_NAME_LENGTH
 from sharing.projection import list_shares, represent_share
 from sharing.services import shares as service
+from sharing.services.leaving import People, leave_share, remove_member
 
 
 class ShareMemberSerializer(serializers.Serializer[Any]):
@@ -62,6 +64,23 @@ class ShareSerializer(serializers.Serializer[Any]):
     lastChangeAt = serializers.DateTimeField(allow_null=True)
     createdAt = serializers.DateTimeField()
     updatedAt = serializers.DateTimeField()
+
+
+class PersonShareSerializer(serializers.Serializer[Any]):
+    """A share that a person is in."""
+
+    shareId = serializers.UUIDField()
+    name = serializers.CharField()
+    state = serializers.ChoiceField(list(ShownState.values))
+
+
+class LeaveShareSerializer(serializers.Serializer[Any]):
+    people = StrictChoiceField(
+        list(People.values),
+        required=False,
+        default=People.KEEP.value,
+        help_text="trash: those that the share made here, and nobody has edited since.",
+    )
 
 
 class ShareConflictSerializer(serializers.Serializer[Any]):
@@ -171,3 +190,36 @@ class ShareViewSet(OwnedViewSet[ShareMembership]):
         data = self.read_body(UpdateShareSerializer)
         service.update_share(owner=self.owner, share_id=key, data=data, now=timezone.now())
         return self.record_response(key)
+
+    @extend_schema(
+        operation_id="leaveShare",
+        request=LeaveShareSerializer,
+        responses={
+            200: envelope(
+                "ShareLeft",
+                success=serializers.BooleanField(),
+                kept=serializers.IntegerField(),
+                trashed=serializers.IntegerField(),
+            )
+        },
+    )
+    @action(detail=True, methods=["delete"])
+    @raises(FieldError, MissingError)
+    def membership(self, request: Request, share_id: UUID) -> Response:
+        """Leave a share. Its people stay; with `trash` those go that the share made here and nobody has edited."""
+        key = self.get_object().share_id
+        data = self.read_body(LeaveShareSerializer)
+        left = leave_share(owner=self.owner, share_id=key, people=data["people"], now=timezone.now())
+        return Response({"success": True, "kept": left.kept, "trashed": left.trashed})
+
+    @extend_schema(
+        operation_id="removeShareMember",
+        responses={200: envelope("ShareMemberRemoved", success=serializers.BooleanField())},
+    )
+    @action(detail=True, methods=["delete"], url_path="members/<id:member_id>")
+    @raises(FieldError, MissingError, service.NotHostError)
+    def remove_member(self, request: Request, share_id: UUID, member_id: UUID) -> Response:
+        """As the host, remove another member, who keeps all people."""
+        key = self.get_object().share_id
+        remove_member(owner=self.owner, share_id=key, member_id=member_id, now=timezone.now())
+        return Response({"success": True})

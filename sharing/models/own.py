@@ -155,6 +155,15 @@ class CopyState(Vocabulary):
     SKIPPED = "skipped"
 
 
+class ShownState(Vocabulary):
+    """What a person's `shares` say of it. `waiting`: for an answer, or for room."""
+
+    SYNCED = "synced"
+    WAITING = "waiting"
+    CONFLICT = "conflict"
+    OUT = "out"
+
+
 class Reason(Vocabulary):
     """Why a shared person is in the waiting list. `held` is not stored: it is the Hold."""
 

@@ -20,6 +20,7 @@ from notifications.notices.notice import NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.entries import identify_entries
 from people.models import Person
+from sharing.models import ShareMember
 from tests.builders import make_person, make_user, verify_email
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
@@ -106,7 +107,9 @@ def _add_sharing(route_data: RouteData) -> None:
     invite = partial(route_data.client.ok, "post", f"/api/shares/{share}/invitations", status=201)
     invitation = invite({"email": "carol@example.org"})["invitation"]
     received = invite({"email": route_data.owner.email})["invitation"]
-    route_data.ids |= {"share": share, "invitation": invitation["id"], "received": received["id"]}
+    member = ShareMember.objects.create(share_id=UUID(share), name="Bob")
+    route_data.ids |= {"share": share, "member": str(member.pk)}
+    route_data.ids |= {"invitation": invitation["id"], "received": received["id"]}
 
 
 def _add_important_dates(route_data: RouteData) -> None:

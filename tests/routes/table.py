@@ -310,6 +310,8 @@ ROUTES: list[Route] = [
     Route("POST", "/api/shares", {"name": "Kin", "groupId": "{group}"}, owner=201, foreign_body=True),
     Route("GET", "/api/shares/{share}"),
     Route("PUT", "/api/shares/{share}", {"name": "Kin", "reminders": "all"}),
+    Route("DELETE", "/api/shares/{share}/membership"),
+    Route("DELETE", "/api/shares/{share}/members/{member}"),
     Route("GET", "/api/shares/{share}/invitations"),
     Route("POST", "/api/shares/{share}/invitations", {"email": "bob@example.org"}, owner=201),
     Route("DELETE", "/api/shares/{share}/invitations/{invitation}"),

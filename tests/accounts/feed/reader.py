@@ -8,7 +8,7 @@ from tests.client import Client
 # The feed sends these lists of a person as records of their own. In the other types, the fields repeat values of other
 # records, and may be older than those records.
 FIELDS_OF_OTHER_RECORDS = {
-    "person": ("groups", "relationshipToUser", "relationships", "importantDates"),
+    "person": ("groups", "relationshipToUser", "relationships", "importantDates", "shares"),
     "group": ("memberCount",),
     "relationship": ("person", "relatedPerson", "relationshipType"),
     "relationshipType": ("inverse",),
