@@ -167,16 +167,20 @@ def test_reminders_are_switches_and_those_that_lack_are_switched_on_at_once(
 
 
 def test_list_is_filtered_by_its_address(web: Web, alice: User, elsewhere: Client) -> None:
-    ada = str(make_person(alice, name="Ada").pk)
+    """The wedding of two is one line, whose bell is that of both dates."""
+    ada, ben = (str(make_person(alice, name=name).pk) for name in ("Ada", "Ben"))
     add_birthday(elsewhere, ada, "1990-05-01")
-    elsewhere.ok("POST", f"/api/people/{ada}/important-dates", {"type": "ANNIVERSARY", "date": "2020-06-05"})
+    for person in (ada, ben):
+        elsewhere.ok("POST", f"/api/people/{person}/important-dates", {"type": "ANNIVERSARY", "date": "2020-06-05"})
     page = web.open("/dates?view=list")
     rows = page.locator(".dates-list").get_by_role("listitem")
     expect(rows).to_have_count(2)
     page.get_by_role("button", name="Anniversaries").click()
     expect(rows).to_have_count(1)
     expect(page).to_have_url(re.compile("kind=anniversary"))
-    expect(rows).to_contain_text("Anniversary of Ada")
+    expect(rows).to_contain_text("Anniversary of Ada and Ben")
+    rows.get_by_role("switch").click()
+    web.eventually(page, lambda: ImportantDate.unscoped.filter(type="ANNIVERSARY", reminder_enabled=True).count() == 2)
 
 
 @pytest.mark.parametrize("size", ["A4", "A3"])
@@ -231,6 +235,7 @@ def test_kind_of_date_that_a_person_has_is_not_offered_again(web: Web, alice: Us
 
 
 def test_account_of_before_is_asked_once_for_reminders(web: Web, alice: User, elsewhere: Client) -> None:
+    make_person(alice)  # nobody is asked before there are people
     elsewhere.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "none"})
     page = web.open("/", web.context())
     notice = page.get_by_role("region", name="Reminders")

@@ -14,6 +14,7 @@ from tests.builders import make_person
 from tests.client import Client
 from tests.pictures import picture
 from tests.web.conftest import Web
+from tests.web.test_accessibility import violations
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -31,6 +32,26 @@ def ada(alice: User, elsewhere: Client) -> Person:
     }
     elsewhere.ok("PUT", f"/api/people/{ada.pk}", body)
     return ada
+
+
+def test_who_is_around_stands_beside_on_a_wide_screen(web: Web, alice: User, elsewhere: Client, ada: Person) -> None:
+    """The third pane, from 100rem on."""
+    ben = make_person(alice, name="Ben", surname="Byron")
+    types = elsewhere.ok("GET", "/api/relationship-types")["relationshipTypes"]
+    kind = next(each["id"] for each in types if each["label"] == "Sibling")
+    pair = {"personId": str(ben.pk), "relatedPersonId": str(ada.pk), "relationshipTypeId": kind}
+    elsewhere.ok("POST", "/api/relationships", pair)
+    for person in (ada, ben):
+        elsewhere.ok("PUT", f"/api/people/{person.pk}", {"addresses": [{"type": "home", "locality": "London"}]})
+    page = web.open(f"/people/{ada.pk}", web.context(viewport={"width": 1680, "height": 900}))
+    expect(page.get_by_role("region", name="Before you talk")).to_contain_text("No nuts, at all")
+    expect(page.get_by_role("region", name="Also in London").get_by_role("link")).to_contain_text("Sibling")
+    assert violations(page) == []
+    page.get_by_role("region", name="Around Ada", exact=True).get_by_role("link", name="Ben").click()
+    expect(page.get_by_role("heading", name="Ben Byron", level=1)).to_be_visible()
+    expect(page.get_by_role("region", name="Around Ben", exact=True)).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(page.get_by_role("complementary")).to_have_count(0)
 
 
 def press(page: Page, *keys: str) -> int:

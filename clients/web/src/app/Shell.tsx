@@ -9,7 +9,7 @@ import { Confirmation } from "../ui/confirm.tsx";
 import { ErrorBoundary, Failed } from "../ui/ErrorBoundary.tsx";
 import { isHelpOpen } from "../ui/keyboard.ts";
 import { lazy } from "../ui/lazy.tsx";
-import { isDesk } from "../ui/media.ts";
+import { isDesk, isWide } from "../ui/media.ts";
 import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./Banners.tsx";
 import { Boxes } from "./Boxes.tsx";
@@ -26,7 +26,8 @@ const SignInAgain = lazy(async () => ({ default: (await import("./SignInAgain.ts
 const SignOutDialog = lazy(async () => ({ default: (await import("./SignOut.tsx")).SignOutDialog }));
 
 type PageComponent = ComponentType<{ params: Record<string, string> }>;
-const loaded = new Map<Route, PageComponent>();
+type Loaded = Pick<Route, "load" | "isFirst">;
+const loaded = new Map<Route["load"], PageComponent>();
 const failure = signal<unknown>(null);
 
 export function Shell() {
@@ -67,28 +68,37 @@ function Frame() {
   );
 }
 
-// From 70rem on a list stays at the left while the page beside it changes.
+// From 70rem on a list stays at the left while the page beside it changes; from 100rem on some have a third pane.
 function Panes({ isIn }: { isIn: boolean }) {
   const { path, query } = place.value;
-  const route = findRoute(path)?.route;
+  const found = findRoute(path);
+  const route = found?.route;
   const list = isIn && isDesk.value && route?.pane ? LISTS[route.pane] : undefined;
   useLoaded(list);
-  const List = list && loaded.get(list);
+  const List = list && loaded.get(list.load);
+  const aside = list && isWide.value ? route?.aside : undefined;
+  useLoaded(aside && { load: aside });
+  const Aside = aside && loaded.get(aside);
   const isListAlone = list !== undefined && list === route;
-  const isWide = isListAlone && query.get("view") === "table";
+  const isTable = isListAlone && query.get("view") === "table";
   return (
-    <div class={list && !isWide ? "panes beside" : "panes"}>
+    <div class={list && !isTable ? "panes beside" : "panes"}>
       {list && (
         <div class="pane list-pane" key="list">
           <ErrorBoundary home={href("/people")}>{List && <List params={{}} />}</ErrorBoundary>
         </div>
       )}
-      {!isWide && (
+      {!isTable && (
         <div class="pane" key="page">
           <ErrorBoundary key={path} home={href("/people")}>
             {isListAlone ? <NobodyChosen /> : <CurrentPage isIn={isIn} />}
           </ErrorBoundary>
         </div>
+      )}
+      {Aside && (
+        <aside class="pane aside-pane no-print" key="aside">
+          <ErrorBoundary key={path} home={href("/people")}><Aside params={found!.params} /></ErrorBoundary>
+        </aside>
       )}
     </div>
   );
@@ -105,25 +115,25 @@ function CurrentPage({ isIn }: { isIn: boolean }) {
   useLoaded(found?.route);
   if (!found) return isIn ? <Missing /> : null;
   if (!isAllowed || (isIn && found.route.isOpen)) return null;
-  const Found = loaded.get(found.route);
+  const Found = loaded.get(found.route.load);
   if (Found) return <Found key={path} params={found.params} />;
   return failure.value ? <LoadFailed /> : <div class="page" aria-busy="true" />;
 }
 
 // Loads the page of a route, with its texts, and renders again when it is there.
-function useLoaded(route: Route | undefined): void {
+function useLoaded(route: Loaded | undefined): void {
   const [, setVersion] = useState(0);
   useEffect(() => {
-    if (!route || loaded.has(route)) return;
+    if (!route || loaded.has(route.load)) return;
     failure.value = null;
     Promise.all([route.load(), route.isFirst || loadAllTexts()]).then(
       ([module]) => {
-        loaded.set(route, module.default);
+        loaded.set(route.load, module.default);
         setVersion((version) => version + 1);
       },
       (error: unknown) => (failure.value = error),
     );
-  }, [route]);
+  }, [route?.load]);
 }
 
 // Where the user wanted to go before the sign-in. Only pages of the client.

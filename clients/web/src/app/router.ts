@@ -16,6 +16,7 @@ export interface Route {
   isOpen?: boolean; // also without a session
   isFirst?: boolean; // its texts are loaded with the client
   pane?: "people" | "settings"; // the list beside it on a desk
+  aside?: Route["load"]; // at its other side on a wide screen
 }
 
 export const place = signal<Place>(readPlace());

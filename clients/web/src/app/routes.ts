@@ -8,7 +8,7 @@ export const ROUTES: Route[] = [
   { path: "/forgotten", load: () => import("../features/account/ForgottenPage.tsx"), isOpen: true },
   { path: "/people", load: () => import("../features/people/PeoplePage.tsx"), isFirst: true, pane: "people" },
   { path: "/people/new", load: () => import("../features/person/NewPersonPage.tsx"), pane: "people" },
-  { path: "/people/:id", load: () => import("../features/person/PersonPage.tsx"), pane: "people" },
+  { path: "/people/:id", load: () => import("../features/person/PersonPage.tsx"), pane: "people", aside: () => import("../features/person/Around.tsx") },
   { path: "/people/:id/family", load: () => import("../features/person/FamilyPage.tsx") },
   { path: "/people/:id/network", load: () => import("../features/network/NetworkPage.tsx") },
   { path: "/network", load: () => import("../features/network/NetworkPage.tsx") },

@@ -9,4 +9,5 @@ function follows(query: string) {
 }
 
 export const isDesk = follows("(min-width: 70rem)"); // a list and its page stand side by side
+export const isWide = follows("(min-width: 100rem)"); // a third pane beside them
 export const isPhone = follows("(max-width: 39.99rem)");

@@ -5,16 +5,16 @@ import { Icon } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
 import type { ImportantDate } from "../person/dates.ts";
 
-export function Bell({ date, what }: { date: ImportantDate; what: string }) {
+export function Bell({ dates, what }: { dates: readonly ImportantDate[]; what: string }) {
   const { copy } = useAccount();
-  const isOn = date.reminderEnabled;
+  const isOn = dates.some(({ reminderEnabled }) => reminderEnabled);
   return (
     <button
       class={`icon no-print ${isOn ? "tint" : "plain"}`}
       role="switch"
       aria-checked={isOn}
       aria-label={t("Reminder: {what}", { what })}
-      onClick={() => void copy.update("importantDate", date.id, { reminderEnabled: !isOn })}
+      onClick={() => dates.forEach(({ id }) => void copy.update("importantDate", id, { reminderEnabled: !isOn }))}
     >
       <Icon name="bell" />
     </button>

@@ -75,7 +75,7 @@ export function DateList({ views }: { views: ComponentChildren }) {
             {list.map((each) => {
               const { row, day, isOverdue, isMemorial } = each;
               const person = records?.get(row.id);
-              const done = { label: t("Done"), onSelect: () => void logOnce(account, row, now) };
+              const done = { label: t("Done"), onSelect: () => void logOnce(account, [row], now) };
               const away = daysBetween(now, day);
               const when = [away === 0 ? (isOverdue ? t("overdue") : null) : away < SOON ? nearDayInWords(day, now) : dayInWords(day, { weekday: "long" }), answerInWords(answers.find(each))];
               return (

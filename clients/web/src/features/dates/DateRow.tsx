@@ -5,7 +5,7 @@ import { type Day, daysBetween } from "../../i18n/days.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Bell } from "./Bell.tsx";
 import { Leaf } from "./Leaf.tsx";
-import { type Occurrence, occurrenceInWords } from "./occurrences.ts";
+import { type Occurrence, occurrenceInWords, rowsOf } from "./occurrences.ts";
 
 const NEAR_DAYS = 7;
 
@@ -23,13 +23,15 @@ export function DateRow({ occurrence, now, when, isSmall = false, children }: Pr
   return (
     <li class="date-row">
       <Leaf day={day} tone={date === null ? "touch" : daysBetween(now, day) < NEAR_DAYS ? "" : "far"} />
-      <Avatar person={row} size={isSmall ? "small" : undefined} />
+      <span class="pile">
+        {rowsOf(occurrence).map((each) => <Avatar key={each.id} person={each} size={isSmall ? "small" : undefined} />)}
+      </span>
       <a class="reach-text" href={href(`/people/${row.id}`)}>
         <b>{what}</b> {when && <span class="soft small block capital">{when}</span>}
       </a>
       <span class="reach-buttons">
         {children}
-        {date && <Bell date={date} what={what} />}
+        {date && <Bell dates={[date, occurrence.with?.date].filter((each) => each != null)} what={what} />}
       </span>
     </li>
   );

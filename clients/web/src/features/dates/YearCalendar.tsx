@@ -93,13 +93,18 @@ function Month({ month, now, found }: { month: string; now: Day; found: Occurren
       </div>
       {found.length > 0 && (
         <ul class="small">
-          {found.slice(0, MAX_LINES).map(({ id, day, row, date }) => (
+          {found.slice(0, MAX_LINES).map(({ id, day, row, date, with: other }) => (
             <li key={id} class="month-line">
               <span class="soft">{dayInWords(day, { day: "numeric", month: "short" })}</span>
               <span>
-                <a href={href(`/people/${row.id}`)}>
-                  <bdi>{row.name}</bdi>
-                </a>{" "}
+                {(other ? [row, other.row] : [row]).map((each) => (
+                  <span key={each.id}>
+                    {each !== row && ", "}
+                    <a href={href(`/people/${each.id}`)}>
+                      <bdi>{each.name}</bdi>
+                    </a>
+                  </span>
+                ))}{" "}
                 {[occasion(date!), yearsInWords(date!, day)].filter(Boolean).join(" · ")}
               </span>
             </li>

@@ -22,10 +22,11 @@ export interface Answers {
 export function useAnswers(): Answers {
   const [found, reload] = useRemote("reminder answers", async (signal) => (await connection.ask("GET", "/api/reminders/answers", undefined, { signal })).answers as Answer[]);
   const answers = found.value.data ?? [];
-  const find = ({ source, on }: Occurrence) => answers.find((answer) => answer.on === on && (answer.dateId ?? answer.personId) === (source?.dateId ?? source?.personId));
+  const find = (occurrence: Occurrence) => answers.find((answer) => answer.on === occurrence.on && sourcesOf(occurrence).some((source) => (answer.dateId ?? answer.personId) === (source.dateId ?? source.personId)));
   const give: Answers["give"] = async (occurrence, action, days) => {
     try {
-      const { message } = await connection.ask("POST", "/api/reminders/answer", { ...occurrence.source, on: occurrence.on, action, ...(days && { days }) });
+      let message = "";
+      for (const source of sourcesOf(occurrence)) ({ message } = await connection.ask("POST", "/api/reminders/answer", { ...source, on: occurrence.on, action, ...(days && { days }) }));
       await reload();
       toast(message, action === "undo" ? undefined : () => give(occurrence, "undo"));
     } catch (error) {
@@ -34,6 +35,9 @@ export function useAnswers(): Answers {
   };
   return { find, give };
 }
+
+// The reminders of an occurrence: that of a couple has two.
+const sourcesOf = ({ source, with: other }: Occurrence) => [source, other?.source].filter((each) => each != null);
 
 // How the reminder of an occurrence was answered, in words.
 export function answerInWords(answer: Answer | undefined): string | null {
@@ -44,11 +48,12 @@ export function answerInWords(answer: Answer | undefined): string | null {
 // Puts the reminder off or leaves it out; where that was done already, takes it back. `others` are what else there is to do.
 export function Later({ occurrence, answers, others = [] }: { occurrence: Occurrence; answers: Answers; others?: MenuItem[] }) {
   const what = occurrenceInWords(occurrence);
+  const isReminded = sourcesOf(occurrence).length > 0;
   const isAnswered = answers.find(occurrence) !== undefined;
   const items = [
     ...others,
-    occurrence.source && isAnswered && { label: t("Remind me again"), onSelect: () => void answers.give(occurrence, "undo") },
-    ...(occurrence.source && !isAnswered
+    isReminded && isAnswered && { label: t("Remind me again"), onSelect: () => void answers.give(occurrence, "undo") },
+    ...(isReminded && !isAnswered
       ? [
           { label: t("Tomorrow"), onSelect: () => void answers.give(occurrence, "snooze", 1) },
           { label: t("In three days"), onSelect: () => void answers.give(occurrence, "snooze", 3) },

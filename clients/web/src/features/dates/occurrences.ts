@@ -1,6 +1,6 @@
 // Which days come, of whom: from the copy, so it works offline. Quiet people have none, as in what the service sends.
 import { addDays, type Day, daysBetween } from "../../i18n/days.ts";
-import { formatNumber, t } from "../../i18n/index.ts";
+import { formatList, formatNumber, t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { type ImportantDate, nextOccurrence, occasion, yearsInWords, yearsOn } from "../person/dates.ts";
@@ -12,6 +12,7 @@ export interface Occurrence {
   source: { dateId: string; personId?: never } | { personId: string; dateId?: never } | null; // null: there is no reminder to answer
   row: PersonRow;
   date: ImportantDate | null; // null: time to get in touch
+  with: Occurrence | null; // that of a second person: a wedding is the day of two
   isOverdue: boolean;
   isMemorial: boolean; // also the birthday of somebody who died
 }
@@ -27,10 +28,33 @@ export function occurrences(account: Account, dates: readonly ImportantDate[], f
     for (let day = nextOccurrence(date, from, leapDayRule); day !== null && day <= to; day = nextOccurrence(date, addDays(day, 1), leapDayRule)) {
       const source = date.reminderEnabled ? { dateId: date.id } : null;
       const isMemorial = date.type === "MEMORIAL" || row.hasDied;
-      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, date, isOverdue: false, isMemorial });
+      found.push({ id: `${date.id} ${day}`, day, on: day, source, row, date, with: null, isOverdue: false, isMemorial });
     }
   }
-  return found.sort(byDay);
+  return joinCouples(found.sort(byDay), account.meId);
+}
+
+// One line for two people with the same anniversary; who share a day with more than one other keep their own.
+function joinCouples(found: Occurrence[], meId: string | null): Occurrence[] {
+  const byWedding = new Map<string, Occurrence[]>();
+  for (const each of found) {
+    const { date, day, row, isMemorial } = each;
+    if (date?.type !== "ANNIVERSARY" || date.yearUnknown || isMemorial || row.id === meId) continue;
+    const key = `${day} ${date.date} ${date.title ?? ""}`;
+    byWedding.set(key, [...(byWedding.get(key) ?? []), each]);
+  }
+  const seconds = new Set<Occurrence>();
+  for (const [first, second, third] of byWedding.values()) {
+    if (!second || third || first!.row.id === second.row.id) continue;
+    first!.with = second;
+    seconds.add(second);
+  }
+  return found.filter((each) => !seconds.has(each));
+}
+
+// Whose day it is: one person, or the two of a couple.
+export function rowsOf({ row, with: other }: Occurrence): PersonRow[] {
+  return other ? [row, other.row] : [row];
 }
 
 // Whether a date can have a day between these, by its month and day: with thousands of dates the exact days take long.
@@ -62,7 +86,7 @@ export function contactsDue(account: Account, now: Day, to: Day): Occurrence[] {
     const due = row.contactDue;
     if (due === null || due > to || row.isQuiet || row.hasDied || row.id === account.meId) return [];
     const isOverdue = daysBetween(due, now) > 0;
-    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, date: null, isOverdue, isMemorial: false }];
+    return [{ id: `contact ${row.id}`, day: isOverdue ? now : due, on: due, source: { personId: row.id }, row, date: null, with: null, isOverdue, isMemorial: false }];
   });
 }
 
@@ -73,7 +97,9 @@ export function byDay(one: Occurrence, other: Occurrence): number {
 }
 
 // What it is and whose: "Ada turns 40", "Name day of Ben".
-export function occurrenceInWords({ row: { name }, date, day, isMemorial }: Occurrence): string {
+export function occurrenceInWords(occurrence: Occurrence): string {
+  const { date, day, isMemorial } = occurrence;
+  const name = formatList(rowsOf(occurrence).map((row) => row.name));
   if (!date) return t("Get in touch with {name}", { name });
   if (isMemorial && date.type !== "MEMORIAL") return t("In memory of {name}: {occasion}", { name, occasion: occasion(date) });
   if (date.type === "BIRTHDAY") {

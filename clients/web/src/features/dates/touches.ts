@@ -64,17 +64,19 @@ export function rememberReached(personId: string, kind: Kind): void {
 const beingLogged = new Set<string>();
 
 // Logs that there was contact today, once a day however often it is pressed.
-export async function logOnce(account: Account, person: { id: string; name: string }, now: Day): Promise<void> {
-  if (beingLogged.has(person.id)) return;
-  beingLogged.add(person.id);
+export async function logOnce(account: Account, people: readonly { id: string; name: string }[], now: Day): Promise<void> {
+  const [first] = people;
+  if (!first || beingLogged.has(first.id)) return;
+  beingLogged.add(first.id);
   try {
     const { timezone } = account.settings.value;
-    const known = await account.copy.of("interaction", person.id);
-    if (known.some(({ at }) => dayOf(at, timezone) === now)) return toast(t("{name} has an entry of today already.", { name: person.name }));
-    const kind = reached.get(person.id) ?? "OTHER";
-    const id = await account.copy.create("interaction", { personIds: [person.id], kind, at: new Date().toISOString() });
+    const known = await Promise.all(people.map(({ id }) => account.copy.of("interaction", id)));
+    const left = people.filter((_, index) => !known[index]!.some(({ at }) => dayOf(at, timezone) === now));
+    if (left.length === 0) return toast(t("{name} has an entry of today already.", { name: first.name }));
+    const kind = reached.get(first.id) ?? "OTHER";
+    const id = await account.copy.create("interaction", { personIds: left.map((person) => person.id), kind, at: new Date().toISOString() });
     toast(t("Logged: {kind}", { kind: kindLabel(kind) }), () => account.copy.delete("interaction", id));
   } finally {
-    beingLogged.delete(person.id);
+    beingLogged.delete(first.id);
   }
 }

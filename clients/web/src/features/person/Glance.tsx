@@ -82,7 +82,7 @@ function Ring({ used }: { used: number }) {
 }
 
 function FirstLines({ person }: { person: Person }) {
-  const [first, second] = (person.notes ?? "").split("\n").map((line) => line.replace(/^[#>\-*+\s]+|[*_`]/g, "").trim()).filter(Boolean);
+  const [first, second] = linesOf(person.notes);
   if (!first) return null;
   return (
     <button class="glance-card kind-note" onClick={() => showSection("person-notes")}>
@@ -100,6 +100,11 @@ function FirstLines({ person }: { person: Person }) {
       </span>
     </button>
   );
+}
+
+// Of notes, without the signs of Markdown.
+export function linesOf(notes: string | null): string[] {
+  return (notes ?? "").split("\n").map((line) => line.replace(/^[#>\-*+\s]+|[*_`]/g, "").trim()).filter(Boolean);
 }
 
 function showSection(id: string): void {

@@ -6,7 +6,7 @@ import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { type Answers, answerInWords, Later } from "../dates/answers.tsx";
-import { type Occurrence, occurrenceInWords } from "../dates/occurrences.ts";
+import { type Occurrence, occurrenceInWords, rowsOf } from "../dates/occurrences.ts";
 import { Reach } from "../dates/Reach.tsx";
 import { logOnce } from "../dates/touches.ts";
 import type { Person } from "../person/entries.ts";
@@ -47,7 +47,7 @@ export function DayCard({ occurrence, person, answers, minute, now, lives }: Pro
       </div>
       <div class="row no-print">
         <Reach person={person} name={name} isWordy />
-        <button data-key="d" onClick={() => void logOnce(account, row, now)} aria-label={t("Done: {name}", { name })}>
+        <button data-key="d" onClick={() => void logOnce(account, rowsOf(occurrence), now)} aria-label={t("Done: {name}", { name })}>
           <Icon name="check" size={18} />
           {t("Done")}
         </button>

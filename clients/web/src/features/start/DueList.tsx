@@ -46,7 +46,7 @@ export function DueList({ due, count, records, answers, now }: Props) {
               <span class="reach-buttons no-print">
                 <Reach person={person} name={row.name} isCallAlone={isPhone.value} />
                 <Later occurrence={each} answers={answers} others={isPhone.value ? writeItems(account, person) : []} />
-                <button class="plain icon" data-key="d" onClick={() => void logOnce(account, row, now)} aria-label={t("Done: {name}", { name: row.name })}>
+                <button class="plain icon" data-key="d" onClick={() => void logOnce(account, [row], now)} aria-label={t("Done: {name}", { name: row.name })}>
                   <Icon name="check" size={18} />
                 </button>
               </span>

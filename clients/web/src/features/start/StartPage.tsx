@@ -10,7 +10,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { useAnswers } from "../dates/answers.tsx";
-import { contactsDue, nextOccurrences, type Occurrence, occurrences } from "../dates/occurrences.ts";
+import { contactsDue, nextOccurrences, type Occurrence, occurrences, rowsOf } from "../dates/occurrences.ts";
 import { useTouches } from "../dates/touches.ts";
 import { ImportNews } from "../imports/ImportNews.tsx";
 import { useMeetings } from "../meetings/proposals.ts";
@@ -48,13 +48,13 @@ export default function StartPage() {
     const later = found.filter(({ day }) => day >= tomorrow);
     return { week: found, next: later.length < SHOWN_NEXT ? nextOccurrences(account, dates ?? [], tomorrow, SHOWN_NEXT) : later.slice(0, SHOWN_NEXT) };
   }, [dates, people, version, now]);
-  const isDone = (each: Occurrence) => touches?.today.has(each.row.id) ?? false;
+  const isDone = (each: Occurrence) => rowsOf(each).some(({ id }) => touches?.today.has(id));
   const ofToday = week.filter(({ day, row }) => day === now && row.id !== account.meId);
   const isOwnDay = week.some(({ day, row, date }) => day === now && row.id === account.meId && date?.type === "BIRTHDAY");
   const cards = ofToday.filter((each) => !isDone(each));
   const congratulated = ofToday.filter((each) => isDone(each) && !each.isMemorial);
   // Somebody whose day it is has a card already.
-  const withCard = new Set(ofToday.filter(({ isMemorial }) => !isMemorial).map(({ row }) => row.id));
+  const withCard = new Set(ofToday.filter(({ isMemorial }) => !isMemorial).flatMap(rowsOf).map(({ id }) => id));
   const due = contactsDue(account, now, now)
     .filter((each) => !isDone(each) && !withCard.has(each.row.id) && !answers.find(each))
     .sort((one, other) => (one.on < other.on ? -1 : 1));

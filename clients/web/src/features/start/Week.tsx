@@ -4,7 +4,7 @@ import { addDays, type Day, dayInWords, daysBetween, nearDayInWords } from "../.
 import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Leaf } from "../dates/Leaf.tsx";
-import { type Occurrence, occurrenceInWords, whoseInWords } from "../dates/occurrences.ts";
+import { type Occurrence, occurrenceInWords, rowsOf, whoseInWords } from "../dates/occurrences.ts";
 
 const DAYS = 7;
 
@@ -49,7 +49,9 @@ export function Week({ days, next, now }: { days: Occurrence[]; next: Occurrence
                   <b>{occurrenceInWords(each)}</b>
                   <span class="soft small block capital">{nearDayInWords(each.day, now)}</span>
                 </span>
-                <Avatar person={each.row} size="small" />
+                <span class="pile">
+                  {rowsOf(each).map((row) => <Avatar key={row.id} person={row} size="small" />)}
+                </span>
               </a>
             </li>
           ))}
