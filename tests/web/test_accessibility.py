@@ -7,9 +7,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
+from meetings.models import CalendarSource
 from people.models import ContactImport, Group, Person
 from tests.builders import make_person
 from tests.client import Client, client_of
+from tests.meetings.builders import make_proposal
 from tests.npm import WEB
 from tests.people.importing.uploads import import_vcards, vcard
 from tests.web.conftest import Web
@@ -107,6 +109,9 @@ def ada(alice: User) -> Person:
     api.ok("POST", "/api/relationships", pair)
     call = {"personIds": [str(ada.pk)], "kind": "CALL", "at": "2026-01-01T10:00:00Z", "notes": "About numbers"}
     api.ok("POST", "/api/interactions", call, status=201)
+    calendar = CalendarSource.objects.create(owner=alice, name="Work", kind="ics", url="https://example.org/a.ics")
+    guest = {"email": "grace@example.org", "name": "Grace Hopper"}
+    make_proposal(calendar, ada, title="Conversazione about engines", location="Dorset Street", unknown=[guest])
     return ada
 
 
