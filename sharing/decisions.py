@@ -2,6 +2,7 @@
 person may be, what is too much to pass unasked. Pure.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -143,6 +144,28 @@ def is_emptied(before: Fields, after: Fields) -> bool:
 def hold_limit(people: int) -> int:
     """How many people of a share may be taken out, emptied or changed unasked."""
     return max(HOLD_COUNT, people * HOLD_PERCENT // 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """What the carry of one person would change in the share. `write`: the write that it comes from, or the larger work
+    (an import, a run of the sync). `removes`: the person is taken out, or a field of it emptied."""
+
+    shared: UUID
+    write: str
+    removes: bool
+
+
+def held_people(sendings: Collection[Sending], removed_lately: Collection[UUID], people: int) -> set[UUID]:
+    """The people of a share of `people` whose changes are held: those that are removed, if there are too many with what
+    the member has removed within the hour; and those of a write that changes too many. None: everything may go."""
+    limit = hold_limit(people)
+    removed = {one.shared for one in sendings if one.removes}
+    held = removed if len(removed.union(removed_lately)) > limit else set()
+    by_write: dict[str, set[UUID]] = defaultdict(set)
+    for one in sendings:
+        by_write[one.write].add(one.shared)
+    return held.union(*(changed for changed in by_write.values() if len(changed) > limit))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ account_due   owner_id   writes of the account wait to be carried into its share
 share_changed   share_id   changes of the share wait to be carried to its members
 member_removed             the account's rows of a member who was removed wait to be ended
 invitation_due             the mail of an invitation waits to be sent
+share_held   share_id, member_id   what a member sent is held for the others to decide
 """
 
 from uuid import UUID
@@ -15,6 +16,7 @@ account_due = Signal()
 share_changed = Signal()
 member_removed = Signal()
 invitation_due = Signal()
+share_held = Signal()
 
 
 def announce_account(owner_id: UUID) -> None:
@@ -36,3 +38,8 @@ def announce_invitation() -> None:
 def announce_removal() -> None:
     """Send member_removed on commit."""
     transaction.on_commit(lambda: member_removed.send(sender=None), robust=True)
+
+
+def announce_hold(share_id: UUID, member_id: UUID) -> None:
+    """Send share_held on commit."""
+    transaction.on_commit(lambda: share_held.send(sender=None, share_id=share_id, member_id=member_id), robust=True)

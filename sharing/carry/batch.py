@@ -26,7 +26,8 @@ class Batch:
     `open_write` opens the account's write when the first row of the account is to change, so that a batch that finds
     nothing raises no revision. `is_changed`: documents have changed, which the other members have to be told.
     `is_visible`: what the membership's `share` answers has changed. `settled_revision`: what the account has written
-    later belongs to a larger work that goes on, and stays at home until that has ended; None without one.
+    later belongs to a larger work that goes on, and stays at home until that has ended; None without one. `counted`:
+    the copies whose changes count when it is judged what to hold; none of an answer.
     """
 
     owner: User
@@ -40,6 +41,7 @@ class Batch:
     is_visible: bool = False
     settled_revision: int | None = None
     has_written: bool = False
+    counted: set[UUID] = field(default_factory=set)
 
     # Django's, since that of functools holds one lock for all instances up to Python 3.11.
     @cached_property

@@ -26,6 +26,7 @@ from people.services.plan_limits import remaining_in_plan
 from sharing.carry.batch import Batch
 from sharing.carry.contact import sync_copies
 from sharing.carry.copies import create_people
+from sharing.carry.holds import carry_hold, find_counted, is_held
 from sharing.carry.incoming import take_in
 from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.carry.origins import open_revision
@@ -147,25 +148,33 @@ def _run(batch: Batch) -> bool:
     revision = batch.owner.revision if first is None else first - 1
     _rename_member(batch)
     is_current = membership.received == batch.share.sequence
-    if membership.sent_revision < revision:
+    more = carry_hold(batch, BATCH_SIZE)
+    if more:
+        batch.finish()
+        return _end(batch, more=True)
+    has_marked = membership.sent_revision < revision
+    if has_marked:
         mark_changes(batch, revision)
-    due = _due_copies(batch)
+    is_waiting = is_held(batch, has_marked=has_marked)
+    due = [] if is_waiting else _due_copies(batch)
+    batch.counted = find_counted(batch, due)
     copies = {copy.pk: copy for copy in settle_due(batch, due)}
     more = len(due) == BATCH_SIZE
     if not is_current and not more:
         incoming = _without_late(batch, take_in(batch, BATCH_SIZE))
-        copies |= {copy.pk: copy for copy in incoming if copy.pk not in copies}
+        # Of a member who is held, people whose own changes wait stay as they are.
+        copies |= {copy.pk: copy for copy in incoming if copy.pk not in copies and not (is_waiting and copy.is_due)}
         is_current = membership.received == batch.share.sequence
         more = not is_current
     sync_copies(batch, list(copies.values()))
     if not more:
         more = _fill_room(batch)
-    if membership.is_group_due and membership.reviewed_at and not more:
+    if membership.is_group_due and membership.reviewed_at and not more and not is_waiting:
         more = send_new(batch, BATCH_SIZE)
     batch.finish()
     if is_current:
         membership.received = batch.share.sequence  # what came since are this member's own changes
-    return _end(batch, more=more)
+    return _end(batch, more=more, is_held=is_waiting)
 
 
 def _due_copies(batch: Batch) -> list[SharedCopy]:
@@ -215,14 +224,14 @@ def _rename_member(batch: Batch) -> None:
         notify_members(batch.share, but=batch.member.pk)
 
 
-def _end(batch: Batch, *, more: bool) -> bool:
+def _end(batch: Batch, *, more: bool, is_held: bool = False) -> bool:
     """Store how far the batch has come; returns whether there is more."""
     membership = batch.membership
     revision = batch.open_write().revision if batch.has_written else batch.owner.revision
     if membership.sent_revision == batch.owner.revision:
         # The batch's own write has nothing to be sent.
         membership.sent_revision = revision
-    more = more or membership.received < batch.share.sequence or _due(batch).exists()
+    more = more or membership.received < batch.share.sequence or (not is_held and _due(batch).exists())
     values = {"sent_revision", "received", "is_group_due"}
     if not more and not batch.pictures.left_due and batch.settled_revision is None:
         membership.due_at = None

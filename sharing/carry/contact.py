@@ -14,7 +14,16 @@ from people.models.dates import ImportantDate
 from sharing.carry.batch import Batch
 from sharing.carry.neutral import next_sequence, save_relations, write_log
 from sharing.carry.relations import Relations, load_relations, write_relations
-from sharing.decisions import RELATIONS, TRAVELLING, Agreement, Entry, agree, shared_changes, travelling_part
+from sharing.decisions import (
+    RELATIONS,
+    TRAVELLING,
+    Agreement,
+    Entry,
+    agree,
+    is_emptied,
+    shared_changes,
+    travelling_part,
+)
 from sharing.models import CopyState, LogAction, ShareConflict, SharedCopy, SharedPerson
 
 _DATES, _PHOTO = "importantDates", "photo"
@@ -63,10 +72,11 @@ def _sync(batch: Batch, copy: SharedCopy, contact: LocalContact, document: Share
         agreement = agree(bases, now, names, relations.people)
     to_person = shared_changes(local, agreement.person)
     to_document = shared_changes(document.fields, agreement.document)
+    author_id = document.changed_by_id  # of what is in conflict; not this member, who may change other fields now
     after = _write_person(batch, copy, contact, agreement, to_person, relations) if to_person else local
     if to_document:
-        _write_document(batch, document, agreement, to_document)
-    is_conflict_changed = _write_conflict(batch, copy, document, agreement.conflicts, loaded.conflicts.get(copy.pk))
+        _write_document(batch, copy, document, agreement, to_document)
+    is_conflict_changed = _write_conflict(batch, copy, author_id, agreement.conflicts, loaded.conflicts.get(copy.pk))
     _save_bases(batch, copy, agreement, after, relations, is_photo_left=is_photo_left)
     if is_photo_left and not _is_photo(batch.pictures.missing, local, document):
         if _is_photo(batch.pictures.postponed, local, document):
@@ -115,7 +125,7 @@ def _write_person(
     write = batch.write()
     former = last_revision(contact)
     target = {**contact.fields, **{name: agreement.person[name] for name in changed if name != RELATIONS}}
-    target[_DATES] = _one_of_each_type(target[_DATES])
+    target[_DATES] = one_of_each_type(target[_DATES])
     columns = {name for name in changed if name != RELATIONS}
     if columns:
         jpeg = batch.pictures.incoming.get(target[_PHOTO]) if _PHOTO in columns and target[_PHOTO] else None
@@ -146,7 +156,7 @@ def is_edited(copy: SharedCopy) -> bool:
     return people.exists() or dates.exists()
 
 
-def _one_of_each_type(dates: Sequence[Entry]) -> list[Entry]:
+def one_of_each_type(dates: Sequence[Entry]) -> list[Entry]:
     """As many dates as a person may have, and one of each type."""
     seen: set[Any] = set()
     kept = []
@@ -157,21 +167,25 @@ def _one_of_each_type(dates: Sequence[Entry]) -> list[Entry]:
     return kept
 
 
-def _write_document(batch: Batch, document: SharedPerson, agreement: Agreement, changed: Sequence[str]) -> None:
+def _write_document(
+    batch: Batch, copy: SharedCopy, document: SharedPerson, agreement: Agreement, changed: Sequence[str]
+) -> None:
     before, document.fields = document.fields, agreement.document
     document.sequence = next_sequence(batch.share, batch.now)
     document.changed_by = batch.member
     document.save(update_fields=["fields", "sequence", "changed_by"])
     if RELATIONS in changed:
         save_relations([document])
-    write_log(batch.share, batch.member, LogAction.CHANGED, document, changed, before, agreement.document)
+    is_removal = copy.pk in batch.counted and is_emptied(before, agreement.document)
+    log = LogAction.CHANGED, document, changed, before, agreement.document
+    write_log(batch.share, batch.member, *log, is_removal=is_removal)
     batch.is_changed = True
 
 
 def _write_conflict(
     batch: Batch,
     copy: SharedCopy,
-    document: SharedPerson,
+    author_id: UUID | None,
     conflicts: Sequence[FieldConflict],
     record: ShareConflict | None,
 ) -> bool:
@@ -191,11 +205,13 @@ def _write_conflict(
             owner=batch.owner,
             membership=batch.membership,
             copy=copy,
-            by_id=document.changed_by_id,
+            by_id=author_id,
             fields=fields,
         )
     else:
-        record.fields, record.by_id = fields, document.changed_by_id
+        record.fields = fields
+        if author_id != batch.member.pk:
+            record.by_id = author_id
         record.save(update_fields=["fields", "by", "updated_at"])
     return True
 

@@ -189,7 +189,8 @@ def remove_copy(batch: Batch, copy: SharedCopy, merged_into: SharedCopy | None =
     document.merged_into_id = merged_into.shared_id if merged_into else None
     document.changed_by = batch.member
     document.save()
-    write_log(batch.share, batch.member, LogAction.MERGED if merged_into else LogAction.TAKEN_OUT, document)
+    action = LogAction.MERGED if merged_into else LogAction.TAKEN_OUT
+    write_log(batch.share, batch.member, action, document, is_removal=copy.pk in batch.counted)
     batch.is_changed = batch.is_visible = True
 
 
@@ -237,7 +238,7 @@ def _people_by_uid(batch: Batch, documents: Iterable[SharedPerson]) -> dict[UUID
 def _restore(batch: Batch, copy: SharedCopy, people: Sequence[Person]) -> bool:
     """Take the person with the document's UID out of the trash and link it, if there is one and the plan has room."""
     person = next((one for one in people if one.is_deleted), None)
-    if person is None or any(not one.is_deleted for one in people) or not _may_restore(batch, person):
+    if person is None or any(not one.is_deleted for one in people) or not may_restore(batch, person):
         return False
     write = batch.write()
     restore_person(owner=batch.owner, person=person, now=write.now)
@@ -246,7 +247,7 @@ def _restore(batch: Batch, copy: SharedCopy, people: Sequence[Person]) -> bool:
     return True
 
 
-def _may_restore(batch: Batch, person: Person) -> bool:
+def may_restore(batch: Batch, person: Person) -> bool:
     people, reminders = (remaining_in_plan(batch.owner, kind) for kind in ("people", "reminders"))
     if people is not None and people <= 0:
         return False

@@ -68,8 +68,11 @@ def write_log(
     fields: Collection[str] = (),
     before: Fields | None = None,
     after: Fields | None = None,
+    *,
+    is_removal: bool = False,
 ) -> LogEntry:
-    """Add an entry to the share's log. `before` and `after` are the values of `fields`, for an undo."""
+    """Add an entry to the share's log. `before` and `after` are the values of `fields`, for an undo. `is_removal`: it
+    counts when it is judged what to hold."""
     entry = LogEntry(
         share=share,
         by=member,
@@ -80,6 +83,7 @@ def write_log(
         fields=list(fields),
         before=None if before is None else {name: before.get(name) for name in fields},
         after=None if after is None else {name: after.get(name) for name in fields},
+        is_removal=is_removal,
     )
     return LogEntry.objects.bulk_create([entry])[0]
 

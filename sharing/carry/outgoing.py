@@ -171,7 +171,7 @@ def _send(batch: Batch, person_ids: Sequence[UUID]) -> None:
         if copy is not None and copy.state == CopyState.OUT:
             copy.person = person
             returning.append(copy)
-        elif copy is not None and copy.state != CopyState.LINKED:
+        elif copy is not None and copy.state == CopyState.WAITING:
             links.append((copy, person.pk))
         elif len(new) < room:
             new.append((person, local_fields_of(contact), document is not None))

@@ -87,6 +87,7 @@ class Migration(migrations.Migration):
                 ('fields', models.JSONField(blank=True, default=list)),
                 ('before', models.JSONField(blank=True, null=True)),
                 ('after', models.JSONField(blank=True, null=True)),
+                ('is_removal', models.BooleanField(default=False)),
                 ('share', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='log', to='sharing.share')),
                 ('person', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sharing.sharedperson')),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sharing.sharemember')),
@@ -152,7 +153,7 @@ class Migration(migrations.Migration):
                 ('received', models.BigIntegerField(default=0)),
                 ('due_at', models.DateTimeField(blank=True, null=True)),
                 ('is_group_due', models.BooleanField(default=False)),
-                ('hold_passed_at', models.DateTimeField(blank=True, null=True)),
+                ('passed_revision', models.BigIntegerField(default=0)),
                 ('group', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='people.group')),
                 ('member', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='membership', to='sharing.sharemember')),
                 ('owner', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -277,6 +278,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='logentry',
             index=models.Index(fields=['created_at'], name='share_log_age'),
+        ),
+        migrations.AddIndex(
+            model_name='logentry',
+            index=models.Index(condition=models.Q(('is_removal', True)), fields=['by', 'created_at'], name='share_log_removals'),
         ),
         migrations.AddConstraint(
             model_name='logentry',

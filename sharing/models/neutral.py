@@ -206,7 +206,8 @@ class LogAction(Vocabulary):
 class LogEntry(NeutralModel):
     """One line of the log. `created_at` is when; `name_parts` are the person's shared name parts by column.
 
-    `before` are the shared values of `fields` before a change, for its undo: a field map of these fields.
+    `before` are the shared values of `fields` before a change, for its undo: a field map of these fields. `is_removal`:
+    the person was taken out, or a field emptied, which counts when it is judged what to hold.
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="log", db_index=False)
@@ -218,6 +219,7 @@ class LogEntry(NeutralModel):
     fields = models.JSONField(default=list, blank=True)
     before = models.JSONField(null=True, blank=True)
     after = models.JSONField(null=True, blank=True)
+    is_removal = models.BooleanField(default=False)
 
     unscoped = UnscopedManager["LogEntry", NeutralQuerySet["LogEntry"]](NeutralQuerySet)
     objects = NeutralManager["LogEntry"]()
@@ -227,6 +229,7 @@ class LogEntry(NeutralModel):
         indexes = [
             models.Index(fields=["share", "id"], name="share_log_newest"),
             models.Index(fields=["created_at"], name="share_log_age"),
+            models.Index(fields=["by", "created_at"], name="share_log_removals", condition=models.Q(is_removal=True)),
         ]
 
 

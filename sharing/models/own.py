@@ -92,10 +92,10 @@ class ShareMembership(TrashModel):
 
     `sent_revision`: the writes of the account up to this revision have been carried into the share, or marked: copies
     with `is_due`, and with `is_group_due` people of the group who are not in the share yet. 0 marks everybody.
-    `received`: the changes of the share up to this number have been carried here. `due_at` is set
-    by the account's own writes until they are carried, in their transaction. `hold_passed_at`: what the account had
-    written by then was let through by another member. `reviewed_at` is when the review of joining was
-    finished; until then nobody comes or goes unasked.
+    `received`: the changes of the share up to this number have been carried here. `due_at` is set by the account's own
+    writes until they are carried, in their transaction. `passed_revision`: the writes of the account up to this one
+    have been let through by another member. `reviewed_at` is when the review of joining was finished;
+    until then nobody comes or goes unasked.
     """
 
     owner = owner_without_index()
@@ -111,10 +111,10 @@ class ShareMembership(TrashModel):
     received = models.BigIntegerField(default=0)
     due_at = models.DateTimeField(null=True, blank=True)
     is_group_due = models.BooleanField(default=False)
-    hold_passed_at = models.DateTimeField(null=True, blank=True)
+    passed_revision = models.BigIntegerField(default=0)
 
     FEED_TYPE = "share"
-    UNREVISED_COLUMNS = frozenset({"sent_revision", "received", "due_at", "is_group_due", "hold_passed_at"})
+    UNREVISED_COLUMNS = frozenset({"sent_revision", "received", "due_at", "is_group_due", "passed_revision"})
 
     unscoped = UnscopedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
     objects = OwnedManager["ShareMembership", MembershipQuerySet](MembershipQuerySet)
