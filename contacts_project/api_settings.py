@@ -48,6 +48,8 @@ DESCRIPTION_SETTINGS: dict[str, Any] = {
         "ImportantDateTypeEnum": "people.api.person_entries.DATE_TYPES",
         "InteractionKindEnum": ["CALL", "MESSAGE", "EMAIL", "MEETING", "GIFT", "NOTE", "OTHER"],
         "IntervalUnitEnum": ["DAYS", "WEEKS", "MONTHS", "YEARS"],
+        "ShareActionEnum": "sharing.models.LogAction.values",
+        "ShareAnswerEnum": "sharing.services.answers.Action.values",
         "OutcomeEnum": ["imported", "updated", "skipped", "error"],
         "TokenKindEnum": ["token", "device"],
         "CalendarSourceKindEnum": ["ics", "caldav"],

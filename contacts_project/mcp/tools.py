@@ -33,6 +33,7 @@ EXCLUDED_OPERATIONS = frozenset({
     "createShare", "updateShare", "inviteToShare", "revokeShareInvitation", "declineShareInvitation",
     "leaveShare", "removeShareMember",
     "listReceivedShareInvitations",  # takes the token of a link
+    "decideShareHold", "resolveShareConflict", "undoShareLogEntry",
 })  # fmt: skip
 _SECRET_FIELDS = {"password", "currentPassword", "newPassword", "token", "code", "keys"}
 _JSON = "application/json"

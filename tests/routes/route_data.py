@@ -20,14 +20,14 @@ from notifications.notices.notice import NoticeKind
 from notifications.notices.unsubscribe import Subject, unsubscribe_url
 from people.entries import identify_entries
 from people.models import Person
-from sharing.models import ShareMember
+from sharing.models import ShareMember, ShareMembership
 from tests.builders import make_person, make_user, verify_email
 from tests.carddav.builders import make_conflict, make_connection, make_mapping, make_pending, make_run
 from tests.client import Client, client_of
 from tests.meetings.builders import make_proposal
 from tests.people.importing.uploads import send_form
 from tests.pictures import picture, upload
-from tests.sharing.builders import make_share
+from tests.sharing.builders import make_hold, make_share, make_shared_person
 
 
 @dataclass
@@ -110,6 +110,9 @@ def _add_sharing(route_data: RouteData) -> None:
     member = ShareMember.objects.create(share_id=UUID(share), name="Bob")
     route_data.ids |= {"share": share, "member": str(member.pk)}
     route_data.ids |= {"invitation": invitation["id"], "received": received["id"]}
+    membership = ShareMembership.objects.owned_by(route_data.owner).find_share(share)
+    route_data.ids |= make_shared_person(membership, "Shared")
+    make_hold(membership.share)
 
 
 def _add_important_dates(route_data: RouteData) -> None:

@@ -317,6 +317,13 @@ ROUTES: list[Route] = [
     Route("DELETE", "/api/shares/{share}/invitations/{invitation}"),
     Route("GET", "/api/share-invitations"),
     Route("POST", "/api/share-invitations/{received}/decline"),
+    Route("GET", "/api/shares/{share}/waiting"),
+    Route("POST", "/api/shares/{share}/waiting", {"all": "skip", "finish": True}),
+    Route("POST", "/api/shares/{share}/held", {"action": "accept"}),
+    Route("GET", "/api/shares/{share}/conflicts"),
+    Route("POST", "/api/share-conflicts/{share_conflict}/resolve", {"resolution": "keep_local"}),
+    Route("GET", "/api/shares/{share}/log"),
+    Route("POST", "/api/shares/{share}/log/{share_log_entry}/undo", {"force": True}),
     # Groups
     Route("GET", "/api/groups"),
     Route("POST", "/api/groups", {"name": "New", "peopleIds": ["{person}"]}, owner=201, foreign_body=True),

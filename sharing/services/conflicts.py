@@ -1,0 +1,60 @@
+"""Resolves a conflict of a share as the member decides: what is decided is merged at once."""
+
+import datetime as dt
+from uuid import UUID
+
+from accounts.models import User
+from contacts_project.kernel.errors import MissingError
+from contacts_project.kernel.json import JsonMapping
+from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.models import Tombstone
+from people.contents.conflicts import AlreadyResolvedError, merge_values
+from people.contents.fields import EMPTY_FIELDS
+from people.contents.merge import Sides, resolve_bases
+from people.vocabularies import Resolution
+from sharing.carry.batch import batch_of
+from sharing.carry.contact import sync_copies
+from sharing.carry.edits import read_sides
+from sharing.decisions import RELATIONS
+from sharing.models import ShareConflict
+
+
+def find_conflict(owner: User, conflict_id: UUID) -> ShareConflict:
+    """An open conflict of a share that the account is in. Raises MissingError, AlreadyResolvedError."""
+    rows = ShareConflict.objects.owned_by(owner).select_related("membership__member")
+    row = rows.filter(pk=conflict_id, membership__deleted_at=None, membership__member__ended_at=None).first()
+    if row is None:
+        # The row of a conflict goes when it is resolved. What is left of it is known to the account alone.
+        removed = Tombstone.objects.owned_by(owner).filter(kind=ShareConflict.FEED_TYPE, record_id=conflict_id)
+        raise AlreadyResolvedError if removed.exists() else MissingError
+    return row
+
+
+def resolve_conflict(*, owner: User, conflict_id: UUID, resolution: str, values: JsonMapping, now: dt.datetime) -> None:
+    """Keep one side's values, or merge both.
+
+    `values`: for `merged`, the values of the named fields, by column in PersonWriter's form. A list that is not named
+    becomes the union of both sides, a scalar keeps the local value. Raises MissingError, AlreadyResolvedError,
+    FieldError.
+    """
+    with account_write(owner) as write:
+        row = find_conflict(owner, conflict_id)
+        batch = batch_of(write, row.membership)
+        copy = batch.linked().select_related("shared").filter(pk=row.copy_id, person__deleted_at=None).first()
+        if copy is None or copy.person_id is None or copy.shared is None:
+            raise MissingError
+        names = {entry["field"] for entry in row.fields}
+        if resolution == Resolution.MERGED:
+            remote = {**EMPTY_FIELDS, **copy.shared.fields}
+            # Relationships of both sides are united already: what is left are two versions of one.
+            merge_values(owner, write, copy.person_id, names - {RELATIONS}, remote, values, now)
+        bases = resolve_bases(
+            Sides(copy.base_local, copy.base_remote),
+            read_sides(batch, copy),
+            names,
+            keep_local=resolution != Resolution.KEEP_REMOTE,
+        )
+        copy.base_local, copy.base_remote = bases.local, bases.remote
+        copy.save(update_fields=["base_local", "base_remote", "updated_at"])
+        sync_copies(batch, [copy])
+        batch.finish()
