@@ -76,11 +76,17 @@ def test_calendar_is_added_by_its_address_and_looked_after(
     assert violations(page) == []
     calendar.data = b"<html></html>"
     page.get_by_label("Secret address of the calendar").fill(calendar.url)
-    web.chromium.complaints.expected += ["404", "429"]
+    web.chromium.complaints.expected += ["401", "404", "429"]
     page.get_by_role("button", name="Add", exact=True).last.click()
     expect(page.get_by_role("alert")).to_have_text("There is no calendar at this address. Was it copied whole?")
+    calendar.status = 401
+    page.get_by_role("button", name="Add", exact=True).last.click()
+    expect(page.get_by_role("alert")).to_have_text("The server asks for a user name and a password.")
     assert not CalendarSource.unscoped.rows().exists()
+    calendar.status = 200
     calendar.serve(meeting("lunch", "Lunch", ADA), "UID:broken")
+    page.get_by_label("User name on the server").fill("alice")
+    page.get_by_label("Password").fill("secret")
     page.get_by_label("What you call it").fill("Work")
     page.get_by_role("button", name="Add", exact=True).last.click()
     card = page.get_by_role("region", name="Work")
@@ -102,7 +108,8 @@ def test_calendar_is_added_by_its_address_and_looked_after(
     page.get_by_role("button", name="Save").click()
     office = page.get_by_role("region", name="Office")
     expect(office).to_be_visible()
-    assert CalendarSource.unscoped.get().url == calendar.url
+    source = CalendarSource.unscoped.get()
+    assert (source.url, source.username, source.password) == (calendar.url, "alice", "secret")
     office.get_by_role("link", name="1 meeting to log").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Meetings to log")
     page.go_back()

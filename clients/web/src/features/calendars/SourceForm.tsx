@@ -50,6 +50,8 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
   const [isBusy, setBusy] = useState(false);
   const tested = useRef("");
   const isSignIn = way === "caldav";
+  const [isAsked, setAsked] = useState(Boolean(source?.username)); // the address alone is not enough
+  const hasLogin = isSignIn || isAsked;
   const choose = (chosen: Provider, by = PROVIDERS[chosen].ways[0]!) => {
     form.set("provider", chosen);
     form.set("way", by);
@@ -57,6 +59,7 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
     if (url === "" || servers.includes(url)) setUrl((by === "caldav" && PROVIDERS[chosen].server) || "");
     setProblem(null);
     setCalendars(null);
+    setAsked(false);
   };
   const close = () => {
     form.end();
@@ -65,7 +68,7 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
   const address = withScheme(url);
   // Of a known calendar the service has the password and the whole address, which are not here.
   const isTestable = source === null || (address !== "" && (password !== "" || !source.username));
-  const login = { url: address, ...(isSignIn && { username, password }) };
+  const login = { url: address, ...(hasLogin && username && { username }), ...(hasLogin && password && { password }) };
   const test = async () => {
     const key = JSON.stringify([way, login]);
     if (!isTestable || tested.current === key) return false;
@@ -83,20 +86,22 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
       if (await test()) return; // which calendars is asked next
       const chosen = calendars?.filter((each) => each.chosen).map(({ href }) => href);
       const isAll = chosen?.length === calendars?.length;
-      const body = { name: name.trim() || (source?.name ?? nameByAddress(address)), daysBack: Number(daysBack), ...(isSignIn && { username, calendars: isAll ? null : chosen }), ...(password && { password }) };
+      const body = { name: name.trim() || (source?.name ?? nameByAddress(address)), daysBack: Number(daysBack), ...(hasLogin && username && { username }), ...(hasLogin && password && { password }), ...(isSignIn && { calendars: isAll ? null : chosen }) };
       if (source) await connection.ask("PUT", `/api/calendar-sources/${source.id}`, { ...body, ...(address && { url: address }) });
       else await connection.ask("POST", "/api/calendar-sources", { ...body, kind: way, url: address });
       close();
       await onSaved();
     } catch (error) {
       const found = problemOf(error);
-      setProblem({ ...found, text: errorInWords(found.code) ?? found.text });
+      const isAsking = found.code === "auth" && !hasLogin;
+      if (isAsking) setAsked(true);
+      setProblem({ ...found, text: isAsking ? t("The server asks for a user name and a password.") : (errorInWords(found.code) ?? found.text) });
     } finally {
       setBusy(false);
     }
   };
   const isChoosing = isSignIn && calendars !== null;
-  const isComplete = (url.trim() !== "" || source?.url) && (!isSignIn || username.trim() !== "") && (!isChoosing || calendars.some((each) => each.chosen));
+  const isComplete = (url.trim() !== "" || source?.url) && (!hasLogin || username.trim() !== "") && (!isChoosing || calendars.some((each) => each.chosen));
   const says = source ? t("Save") : !isSignIn || isChoosing ? t("Add") : t("Sign in and look");
   return (
     <form class={`stack calendar-form ${source ? "" : "card"}`} onSubmit={(event) => void save(event)}>
@@ -130,7 +135,7 @@ export function SourceForm({ source, onSaved, onClose }: Props) {
         error={problem?.fields["url"]}
         hint={source?.url ? t("Leave it empty to keep the one there is.") : undefined}
       />
-      {isSignIn && (
+      {hasLogin && (
         <>
           <TextField label={t("User name on the server")} autocomplete="off" autocapitalize="off" required value={username} onValue={(value) => form.set("username", value)} error={problem?.fields["username"]} />
           <TextField label={t("Password")} type="password" autocomplete="off" required={!source?.url} value={password} onValue={setPassword} error={problem?.fields["password"]} hint={source?.url ? t("Leave it empty to keep the one there is.") : undefined} />
