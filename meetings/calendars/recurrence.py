@@ -2,10 +2,12 @@
 
 dateutil looks for the next occurrence until the year 9999: a rule by the second, or by the day with a filter that
 nothing passes, would keep it busy for minutes. So it only steps here (by the day, week or month), and what RFC 5545
-(section 3.3.10) calls limits of these steps is filtered in this module, where each step is counted.
+(section 3.3.10) calls limits of these steps is filtered in this module, where each step is counted. Its end is never
+far: it is given days a multiple of 400 years later, when the calendar is the same again.
 """
 
 import datetime as dt
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,6 +31,9 @@ _STEPS = {
     "MINUTELY": dt.timedelta(minutes=1),
     "SECONDLY": dt.timedelta(seconds=1),
 }
+# Periods of a year in which nothing may be found, though they are looked through.
+_SPARSE = {"YEARLY": 1, "MONTHLY": 12}
+_CYCLE = 400  # years after which the Gregorian calendar repeats, weekdays included
 _DENSE = frozenset({"MINUTELY", "SECONDLY"})
 _WEEKDAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 # Name, the word of dateutil, lowest and highest value; 0 is none of those that may be negative.
@@ -55,9 +60,9 @@ class Budget:
     def __init__(self, steps: int) -> None:
         self.left = steps
 
-    def spend(self) -> None:
-        """Count a step. Raises BudgetSpentError."""
-        self.left -= 1
+    def spend(self, steps: int) -> None:
+        """Count steps. Raises BudgetSpentError."""
+        self.left -= steps
         if self.left < 0:
             raise BudgetSpentError
 
@@ -115,6 +120,10 @@ def parse_rule(text: str) -> Rule:
     times = [len(lists.get(name, (0,))) for name in _TIMES]
     if frequency not in _DENSE and times[0] * times[1] * times[2] > MAX_PER_YEAR:
         raise RuleError("BYSECOND")
+    level = max(0, _CODES[frequency] - _CODES["DAILY"])
+    days = {"YEARLY": 366, "MONTHLY": 31, "WEEKLY": max(1, len(weekdays))}.get(frequency, 1)
+    if "BYSETPOS" in lists and min(map(abs, lists["BYSETPOS"])) > days * math.prod(times[level:]):
+        raise RuleError("BYSETPOS")  # no period has so many
     return Rule(frequency, interval, count, until, lists, weekdays, _WEEKDAYS.index(week_start))
 
 
@@ -150,8 +159,10 @@ def _walk(rule: Rule, start: dt.datetime, low: dt.datetime, high: dt.datetime, b
     if rule.count is None and step is not None and low > start:
         # By whole intervals, so that the phase stays; one back, since a week may begin before the day.
         begin += step * rule.interval * max(0, (low - start) // (step * rule.interval) - 1)
-    for steps, moment in enumerate(_stepper(rule, begin)):
-        budget.spend()
+    previous = begin
+    for steps, moment in enumerate(_stepper(rule, begin, high)):
+        budget.spend(_cost(rule, previous, moment.year))
+        previous = moment
         if moment > high or steps >= _MAX_STEPS_OF_RULE:
             return
         if moment == start or not _passes(rule, moment):
@@ -161,6 +172,12 @@ def _walk(rule: Rule, start: dt.datetime, low: dt.datetime, high: dt.datetime, b
             return
         if moment >= low:
             yield moment
+    budget.spend(_cost(rule, previous, high.year + _CYCLE))
+
+
+def _cost(rule: Rule, previous: dt.datetime, year: int) -> int:
+    """The steps from an occurrence to one in that year, or to the end."""
+    return max(1, (year - previous.year) * _SPARSE.get(rule.frequency, 0) // rule.interval)
 
 
 def _expand_dense(
@@ -182,15 +199,19 @@ def _expand_dense(
         yield from found[-MAX_PER_YEAR:]
 
 
-def _stepper(rule: Rule, begin: dt.datetime) -> Iterator[dt.datetime]:
+def _stepper(rule: Rule, begin: dt.datetime, high: dt.datetime) -> Iterator[dt.datetime]:
+    """All occurrences from `begin`, to at least `high` and less than 400 years beyond."""
+    later = (dt.MAXYEAR - max(begin.year, high.year)) // _CYCLE * _CYCLE
     words: dict[str, Any] = {_LISTS[name][0]: values for name, values in rule.lists.items() if name not in rule.filters}
     if rule.weekdays and "BYDAY" not in rule.filters:
         nth_counts = rule.frequency in {"YEARLY", "MONTHLY"}
         words["byweekday"] = [rrule.weekday(day, nth or None if nth_counts else None) for day, nth in rule.weekdays]
     try:
-        yield from rrule.rrule(
-            _CODES[rule.frequency], dtstart=begin, interval=rule.interval, wkst=rule.week_start, **words
+        start = begin.replace(year=begin.year + later)
+        steps = rrule.rrule(
+            _CODES[rule.frequency], dtstart=start, interval=rule.interval, wkst=rule.week_start, **words
         )
+        yield from (moment.replace(year=moment.year - later) for moment in steps)
     except (ValueError, OverflowError):  # dateutil finds that nothing can match, or passes the year 9999
         return
 

@@ -9,7 +9,11 @@ from zoneinfo import ZoneInfo
 
 from dateutil import tz
 
-_MAX_DEFINITION_LINES = 200
+from meetings.calendars.recurrence import Budget, BudgetSpentError, RuleError, expand, parse_rule
+
+# Of the definitions of a file, and of one of them: dateutil builds and follows each of its rules.
+_MAX_DEFINITIONS, _MAX_LINES, _MAX_LINE_LENGTH, _MAX_RULES = 50, 200, 1_000, 8
+_YEAR = dt.timedelta(days=366)
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)\s*(?:([+-])(\d{1,2}):?(\d{2})?)?\)?", re.IGNORECASE)
 
 
@@ -42,12 +46,19 @@ class Zones:
     def __init__(self, definitions: Mapping[str, list[str]]) -> None:
         self._definitions = definitions
         self._found: dict[str, dt.tzinfo | None] = {}
+        self._left = _MAX_DEFINITIONS
 
     def find(self, name: str) -> dt.tzinfo | None:
         if name not in self._found:
             lines = self._definitions.get(name, [])
-            self._found[name] = named_zone(name) or _located_zone(lines) or _defined_zone(lines) or _offset_zone(name)
+            self._found[name] = named_zone(name) or _located_zone(lines) or self._define(lines) or _offset_zone(name)
         return self._found[name]
+
+    def _define(self, lines: list[str]) -> dt.tzinfo | None:
+        if not lines or not self._left:
+            return None
+        self._left -= 1
+        return _defined_zone(lines)
 
 
 def _located_zone(lines: Iterable[str]) -> dt.tzinfo | None:
@@ -63,16 +74,26 @@ def _defined_zone(lines: list[str]) -> dt.tzinfo | None:
 
     Only rules that come once a year: dateutil steps through them without a limit.
     """
-    rules = [line.upper() for line in lines if line.upper().startswith("RRULE")]
-    if not lines or len(lines) > _MAX_DEFINITION_LINES or any("FREQ=YEARLY" not in rule for rule in rules):
+    rules = [line.partition(":")[2] for line in lines if line.upper().startswith("RRULE")]
+    if len(lines) > _MAX_LINES or len(rules) > _MAX_RULES or max(map(len, lines)) > _MAX_LINE_LENGTH:
         return None
-    if any(word in rule for rule in rules for word in ("BYHOUR", "BYMINUTE", "BYSECOND", "COUNT", "BYWEEKNO")):
+    if not all(map(_comes_every_year, rules)):
         return None
     try:
         found = tz.tzical(StringIO("\n".join(lines) + "\n")).get()
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # whatever its parser trips over
         return None
     return found
+
+
+def _comes_every_year(text: str) -> bool:
+    start = dt.datetime(2001, 1, 1)
+    try:
+        rule = parse_rule(text)
+        found = list(expand(rule, start, None, start + _YEAR, start + 4 * _YEAR, Budget(2_000)))
+    except (RuleError, BudgetSpentError):
+        return False
+    return rule.frequency == "YEARLY" and rule.count is None and len(found) == len({at.year for at in found}) >= 3
 
 
 def _offset_zone(name: str) -> dt.tzinfo | None:

@@ -222,3 +222,32 @@ def test_too_many_events() -> None:
     data = b"BEGIN:VCALENDAR\r\n" + b"BEGIN:VEVENT\r\nEND:VEVENT\r\n" * (MAX_EVENTS + 1) + b"END:VCALENDAR\r\n"
     with pytest.raises(TooManyEventsError):
         read_calendars([data])
+
+
+def defined(number: int, rule: str, count: int = 2) -> str:
+    """A zone of its own, one hour before UTC all year."""
+    part = "BEGIN:STANDARD\nDTSTART:16010101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0100\nRRULE:{}\nEND:STANDARD\n"
+    return f"BEGIN:VTIMEZONE\nTZID:Zone {number}\n{part.format(rule) * count}END:VTIMEZONE\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "count", "hour"),
+    [
+        ("FREQ=YEARLY;BYDAY=1SU;BYMONTH=2", 2, 9),
+        ("FREQ=YEARLY;BYDAY=1SU;BYMONTH=2", 9, 1),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 2, 1),  # never
+        ("FREQ=SECONDLY", 2, 1),
+        ("FREQ=YEARLY;BYHOUR=1;BYMINUTE=" + ",".join(map(str, range(60))), 2, 1),
+        ("FREQ=YEARLY;COUNT=1", 2, 1),
+    ],
+)
+def test_a_zone_of_its_own_changes_once_a_year(rule: str, count: int, hour: int) -> None:
+    """dateutil follows any other rule without a limit: such a zone is one that no one knows."""
+    data = ics(event("a", ";TZID=Zone 1:20260110T100000"), head=defined(1, rule, count))
+    assert [row.starts_at.hour for row in found_in(data)] == [hour]
+
+
+def test_fifty_zones_of_its_own_in_a_file() -> None:
+    events = [event(str(number), f";TZID=Zone {number}:20260110T100000") for number in range(60)]
+    data = ics(*events, head="".join(defined(number, "FREQ=YEARLY;BYDAY=1SU;BYMONTH=2") for number in range(60)))
+    assert sorted(row.starts_at.hour for row in found_in(data)) == [1] * 10 + [9] * 50

@@ -1,6 +1,7 @@
 """Occurrences of recurring events: against a slow reference, in two time zones, in any order, and hostile rules."""
 
 import datetime as dt
+import itertools
 from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meetings.calendars.occurrences import Zoning, occurrences
+from meetings.calendars.occurrences import MAX_STEPS, Zoning, occurrences
 from meetings.calendars.parser import read_calendars
 from meetings.calendars.recurrence import MAX_PER_YEAR, Budget, BudgetSpentError, RuleError, expand, parse_rule
 from tests.meetings.calendars import event, ics
@@ -193,9 +194,26 @@ def test_the_steps_of_a_file_are_bounded() -> None:
 
 @pytest.mark.parametrize(
     "text",
+    ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=MONTHLY;BYDAY=5MO;BYMONTHDAY=1", "FREQ=YEARLY;BYWEEKNO=53;BYMONTH=6"],
+)
+def test_rules_that_never_match_cost_what_is_looked_through(text: str) -> None:
+    """dateutil goes on to the year 9999 by itself, and says nothing meanwhile."""
+    budget, span = Budget(MAX_STEPS), (START + dt.timedelta(1), dt.datetime(2026, 6, 1))
+    with pytest.raises(BudgetSpentError):
+        list(itertools.chain(*(expand(parse_rule(text), START, None, *span, budget) for _ in range(1000))))
+
+
+@pytest.mark.parametrize(
+    "text",
     [
         "",
         "FREQ=NEVER",
+        "FREQ=DAILY;BYSETPOS=2",
+        "FREQ=HOURLY;BYMINUTE=0,30;BYSETPOS=3,-3",
+        "FREQ=MINUTELY;BYSETPOS=7",
+        "FREQ=SECONDLY;BYSECOND=1,2,3;BYSETPOS=-2",
+        "FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=3",
+        "FREQ=MONTHLY;BYSETPOS=32",
         "FREQ=DAILY;INTERVAL=0",
         "FREQ=DAILY;INTERVAL=-1",
         "FREQ=DAILY;COUNT=0",
@@ -211,6 +229,26 @@ def test_the_steps_of_a_file_are_bounded() -> None:
 def test_what_is_no_rule_is_refused(text: str) -> None:
     with pytest.raises(RuleError):
         parse_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", ["30", "27", "31", "30"]),
+        ("FREQ=MONTHLY;BYMONTHDAY=29;BYMONTH=2", []),
+        ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", []),
+        ("FREQ=DAILY;BYHOUR=8,20;BYSETPOS=-1;INTERVAL=40", ["08", "20", "29"]),
+        ("FREQ=YEARLY;BYWEEKNO=5;BYDAY=FR", ["30"]),
+    ],
+)
+def test_other_rules(text: str, days: list[str]) -> None:
+    start, low = dt.datetime(2020, 1, 31, 20), dt.datetime(2026, 1, 1)
+    assert [f"{at:%d}" for at in expanded(text, start, low, dt.datetime(2026, 5, 1))] == days
+
+
+def test_a_leap_day_comes_every_four_years() -> None:
+    found = expanded("FREQ=YEARLY", dt.datetime(1896, 2, 29), dt.datetime(1896, 1, 1), dt.datetime(1913, 1, 1))
+    assert [at.year for at in found] == [1896, 1904, 1908, 1912]
 
 
 @pytest.mark.parametrize("reverse", [False, True])
