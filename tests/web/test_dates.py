@@ -205,7 +205,9 @@ def test_year_is_printed_over_the_whole_width(
 
 
 def test_insights_say_why(web: Web, alice: User, elsewhere: Client) -> None:
-    make_person(alice, name="Ben")
+    ben = make_person(alice, name="Ben")
+    day = dt.datetime.now(ZoneInfo("UTC")).date() + dt.timedelta(days=9)
+    add_birthday(elsewhere, str(ben.pk), f"{day.year - 40}-{day:%m-%d}")
     ada = make_person(alice, name="Ada")
     body = {"contactReminderEnabled": True, "contactReminderInterval": 1, "contactReminderIntervalUnit": "MONTHS"}
     elsewhere.ok("PUT", f"/api/people/{ada.pk}", {**body, "lastContact": "2020-01-01"})
@@ -214,6 +216,7 @@ def test_insights_say_why(web: Web, alice: User, elsewhere: Client) -> None:
     page.keyboard.press("4")
     expect(page.get_by_text(reasons["drifting"][0]["reason"])).to_be_visible()
     expect(page.get_by_text(reasons["incomplete"][0]["reason"]).first).to_be_visible()
+    expect(page.get_by_text(f"turns 40 · {day.day} {day:%B}")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("link", name="Log a contact with Ada").click()
     expect(page.get_by_role("heading", name="Log a contact")).to_be_visible()

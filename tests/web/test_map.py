@@ -83,6 +83,11 @@ def test_places_are_those_of_the_service(web: Web, people: dict[str, Person], el
 def test_towns_and_people_are_shown_on_the_map(web: Web, people: dict[str, Person]) -> None:
     page = open_map(web)
     expect(page.locator(".map-marker")).to_have_count(3)
+    # All stay in sight when the window becomes that of a phone.
+    page.set_viewport_size({"width": 390, "height": 844})
+    for marker in page.locator(".map-marker button").all():
+        expect(marker).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 720})
     rows = page.get_by_role("grid", name="People by town").get_by_role("row")
     chosen = page.get_by_role("region", name="Chosen")
     rows.filter(has_text="Berlin").get_by_role("button").click()

@@ -10,6 +10,7 @@ import { ErrorBoundary, Failed } from "../ui/ErrorBoundary.tsx";
 import { isHelpOpen } from "../ui/keyboard.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { isDesk, isWide } from "../ui/media.ts";
+import { Page } from "../ui/Page.tsx";
 import { Toasts } from "../ui/toast.tsx";
 import { Banners } from "./Banners.tsx";
 import { Boxes } from "./Boxes.tsx";
@@ -152,10 +153,9 @@ function findRoute(path: string): { route: Route; params: Record<string, string>
 
 function Missing() {
   return (
-    <div class="page">
-      <h1 tabIndex={-1}>{t("There is nothing here")}</h1>
-      <p><a href={href("/people")}>{t("Go to the people")}</a></p>
-    </div>
+    <Page title={t("There is nothing here")}>
+      <p><a class="button" href={href("/people")}>{t("Go to the people")}</a></p>
+    </Page>
   );
 }
 

@@ -32,7 +32,8 @@ const ONE_SIGN = /^[\p{sc=Arabic}\p{sc=Hebrew}]/u;
 
 // Of the first and the last word; where one sign is usual, that of the family name.
 export function initials(name: string): string {
-  const words = name.replace(/["“”()]/g, "").split(/\s+/).filter(Boolean);
+  const spoken = name.split(/\s+/).map((word) => word.replace(/^[^\p{L}\p{N}]+/u, "")).filter(Boolean);
+  const words = spoken.length ? spoken : [name.trim() || "?"]; // signs alone
   const [first = "", last = ""] = [words[0], words.at(-1)];
   if (SURNAME_FIRST.test(first)) return [...first][0]!;
   if (ONE_SIGN.test(last)) return [...last][0]!;

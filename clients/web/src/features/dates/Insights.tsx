@@ -3,7 +3,8 @@ import type { components } from "contacts-client";
 import type { ComponentChildren } from "preact";
 import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
-import { t } from "../../i18n/index.ts";
+import { type Day, nearDayInWords, today } from "../../i18n/days.ts";
+import { t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { PersonLink } from "../people/PersonLink.tsx";
@@ -20,6 +21,7 @@ export function Insights({ views }: { views: ComponentChildren }) {
   const account = useAccount();
   const [found, reload] = useRemote("insights", async (signal) => (await connection.ask("GET", "/api/insights", undefined, { signal })) as Answer);
   const { data, problem } = found.value;
+  const now = today(account.settings.value.timezone);
   return (
     <div class="stack day-sections dates-list">
       <div class="dates-head">{views}</div>
@@ -30,9 +32,9 @@ export function Insights({ views }: { views: ComponentChildren }) {
           <section key={kind} class="section" aria-label={t(label)}>
             <h2>{t(label)}</h2>
             <ul class="card plain-lines">
-              {data[kind].map(({ personId, personName, code, reason }) => (
+              {data[kind].map(({ personId, personName, code, reason, params }) => (
                 <li key={`${personId} ${code} ${reason}`} class="row beside">
-                  <PersonLink person={account.person(personId) ?? { id: personId, name: personName, photo: null }}>{reason}</PersonLink>
+                  <PersonLink person={account.person(personId) ?? { id: personId, name: personName, photo: null }}>{kind === "milestones" ? milestoneInWords(code, params, now) : reason}</PersonLink>
                   {kind !== "incomplete" && (
                     <a class="button no-print" href={href(`/log?person=${personId}`)} aria-label={t("Log a contact with {name}", { name: personName })}>
                       {t("Log")}
@@ -45,4 +47,11 @@ export function Insights({ views }: { views: ComponentChildren }) {
         ))}
     </div>
   );
+}
+
+// The sentence of the service has the day in digits.
+function milestoneInWords(code: string, params: Record<string, unknown>, now: Day): string {
+  const years = Number(params["years"]);
+  const what = code === "birthday" ? tn("turns {count}", "turns {count}", years) : `${t("Anniversary")}, ${tn("{count} year", "{count} years", years)}`;
+  return `${what} · ${nearDayInWords(String(params["date"]), now)}`;
 }

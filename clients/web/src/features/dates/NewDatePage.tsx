@@ -17,7 +17,7 @@ export default function NewDatePage() {
   const [id] = ids;
   const name = id ? nameOfPicked(account, id) : undefined;
   return (
-    <Page title={t("New date")} back="/dates">
+    <Page title={t("New date")} back="/dates" width="form">
       <div class="card">
         <PersonPicker label={t("Whose")} ids={ids} onIds={(chosen) => setIds(chosen.slice(-1))} autoFocus={!id} withNew />
       </div>

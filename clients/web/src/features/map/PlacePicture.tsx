@@ -44,6 +44,8 @@ export default function PlacePicture({ points, tiles, control, onChoose, onMove 
   const [map, setMap] = useState<L.Map | null>(null);
   const acts = useRef({ onChoose, onMove });
   acts.current = { onChoose, onMove };
+  const isFitting = useRef(false);
+  const fitted = useRef<{ points: readonly Point[]; nearest: number } | null>(null); // what it still shows as a whole
   useEffect(() => {
     const made = makeMap(root.current!);
     const moved = () => {
@@ -51,7 +53,14 @@ export default function PlacePicture({ points, tiles, control, onChoose, onMove 
       acts.current.onMove(({ at }) => bounds.contains([at[0], at[1]]));
     };
     made.on("moveend", moved);
-    const resized = new ResizeObserver(() => made.invalidateSize());
+    made.on("movestart", () => {
+      if (!isFitting.current) fitted.current = null; // somebody has moved it
+    });
+    made.on("moveend", () => (isFitting.current = false));
+    const resized = new ResizeObserver(() => {
+      made.invalidateSize();
+      if (fitted.current) fit(made, fitted.current.points, fitted.current.nearest, false);
+    });
     resized.observe(root.current!);
     setMap(made);
     return () => {
@@ -70,9 +79,14 @@ export default function PlacePicture({ points, tiles, control, onChoose, onMove 
   useEffect(() => {
     if (!map) return;
     const nearest = tiles ? TOWN_ZOOM.tiles : TOWN_ZOOM.land;
-    control.current = { show: (shown) => fit(map, shown, nearest), zoom: (steps) => void map.zoomIn(steps) };
+    const show = (shown: readonly Point[], animate?: boolean) => {
+      isFitting.current = true;
+      fitted.current = { points: shown, nearest };
+      fit(map, shown, nearest, animate);
+    };
+    control.current = { show, zoom: (steps) => void map.zoomIn(steps) };
     if (!wasFitted.current && points.length) {
-      fit(map, points, nearest, false);
+      show(points, false);
       wasFitted.current = true;
     }
     return showMarkers(map, points, nearest, (chosen) => acts.current.onChoose(chosen));

@@ -2,7 +2,7 @@
 import type { components } from "contacts-client";
 import { useEffect, useMemo } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
-import { formatDay, timeInWords } from "../../i18n/days.ts";
+import { clockInWords, type Day, dayOf, nearDayInWords, today } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useAll } from "../../store/records.ts";
 import { useRemote } from "../../store/remote.ts";
@@ -16,7 +16,10 @@ type Schemas = components["schemas"];
 
 export function Upcoming() {
   const { settings, copy, pending } = useAccount();
-  const { dateFormat, timezone } = settings.value;
+  const { timezone } = settings.value;
+  const now = today(timezone);
+  // On the day itself the hour alone, before it with its day.
+  const sentInWords = (sendAt: string, day: Day) => [dayOf(sendAt, timezone) !== day && nearDayInWords(dayOf(sendAt, timezone), now), clockInWords(new Date(sendAt), timezone)].filter(Boolean).join(" ");
   const [found, reload] = useRemote("upcoming reminders", async (signal) => (await connection.ask("GET", "/api/reminders/upcoming?days=30&limit=50", undefined, { signal }))["reminders"] as Schemas["UpcomingReminder"][]);
   const dates = useAll("importantDate");
   const { data, problem } = found.value;
@@ -42,8 +45,8 @@ export function Upcoming() {
             <div class="setting" key={`${reminder.kind} ${reminder.importantDateId ?? reminder.personId} ${reminder.date}`}>
               <span class="setting-text">
                 <bdi class="setting-label">{name}</bdi>
-                <span class="soft small">
-                  {[formatDay(reminder.date, dateFormat), isOff ? t("No reminder") : [reminder.willSend && reminder.sendAt ? timeInWords(reminder.sendAt, timezone) : t("It is not sent."), reasonInWords(reminder.reason), ...reminder.destinations.map((each) => `${each.label || channelInWords(each.channel)}${each.willSend ? "" : `: ${reasonInWords(each.reason)}`}`)].filter(Boolean).join(" · ")].join(" · ")}
+                <span class="soft small capital">
+                  {[nearDayInWords(reminder.date, now), isOff ? t("No reminder") : [reminder.willSend && reminder.sendAt ? sentInWords(reminder.sendAt, reminder.date) : t("It is not sent."), reasonInWords(reminder.reason), ...reminder.destinations.map((each) => `${each.label || channelInWords(each.channel)}${each.willSend ? "" : `: ${reasonInWords(each.reason)}`}`)].filter(Boolean).join(" · ")].join(" · ")}
                 </span>
               </span>
               {date && (isOff || reminder.reason === "reminder_off") && <input type="checkbox" role="switch" class="switch" aria-label={t("Reminder: {what}", { what: name })} checked={date.reminderEnabled} onChange={({ currentTarget }) => void remind(date.id, currentTarget.checked)} />}

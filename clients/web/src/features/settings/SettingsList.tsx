@@ -50,7 +50,7 @@ export function SettingsList() {
         {words.length === 0 && (
           <li>
             <button class="plain" onClick={() => void askToSignOut()}>
-              <span class="tile"><Icon name="back" size={18} /></span>
+              <span class="tile"><Icon name="leave" size={18} /></span>
               {t("Sign out")}
             </button>
           </li>
