@@ -349,7 +349,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='sharedcopy',
-            index=models.Index(condition=models.Q(('reason', ''), _negated=True), fields=['membership', 'id'], name='shared_copy_waiting'),
+            index=models.Index(fields=['membership', 'person'], name='shared_copy_of_person'),
+        ),
+        migrations.AddIndex(
+            model_name='sharedcopy',
+            index=models.Index(fields=['membership', 'reason', 'id'], name='shared_copy_waiting'),
         ),
         migrations.AddIndex(
             model_name='sharedcopy',

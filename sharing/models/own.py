@@ -181,7 +181,8 @@ class CopyQuerySet(OwnedQuerySet["SharedCopy"]):
 
     def waiting(self) -> Self:
         """Those in the waiting list: with a question, or waiting for room."""
-        return self.exclude(reason=Reason.NONE).filter(state__in=[CopyState.WAITING, CopyState.LINKED])
+        asking = [reason for reason in Reason if reason is not Reason.NONE]
+        return self.filter(reason__in=asking, state__in=[CopyState.WAITING, CopyState.LINKED])
 
 
 class SharedCopy(OwnedModel):
@@ -230,7 +231,9 @@ class SharedCopy(OwnedModel):
         ]
         indexes = [
             models.Index(fields=["owner", "person"], name="shared_copy_person"),
-            models.Index(fields=["membership", "id"], name="shared_copy_waiting", condition=~models.Q(reason="")),
+            models.Index(fields=["membership", "person"], name="shared_copy_of_person"),
+            # Not partial: SQLite would need the condition in each query, and has it only as a parameter.
+            models.Index(fields=["membership", "reason", "id"], name="shared_copy_waiting"),
             models.Index(fields=["membership", "id"], name="shared_copy_due", condition=models.Q(is_due=True)),
         ]
 
