@@ -87,13 +87,15 @@ def dismiss_proposals(*, owner: User, ids: Sequence[UUID], always: str | None) -
     ids were open. Raises FieldError."""
     with account_write(owner):
         rows, _ = _load(owner, ids)
-        _answer(owner, rows, AnswerKind.DISMISSED, {})
+        named = len(rows)
         if always is not None:
             column = f"{always}_key"
             keys = {getattr(row, column) for row in rows}
             _insert(MeetingAnswer(owner=owner, kind=AnswerKind(always), key=key) for key in sorted(keys))
-            MeetingProposal.objects.owned_by(owner).filter(**{f"{column}__in": keys}).delete()
-        return len(rows)
+            # Each is answered: who accepts one of them in another window learns that.
+            rows = list(MeetingProposal.objects.owned_by(owner).filter(**{f"{column}__in": keys}))
+        _answer(owner, rows, AnswerKind.DISMISSED, {})
+        return named
 
 
 def _load(owner: User, ids: Sequence[UUID]) -> tuple[list[MeetingProposal], Accepted]:
