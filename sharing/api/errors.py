@@ -3,6 +3,7 @@
 from contacts_project.kernel.api.errors import Failure
 from sharing.services.held import NotHeldError, OwnHoldError
 from sharing.services.invitations import InvitationEndedError
+from sharing.services.joining import AlreadyMemberError, ShareFullError
 from sharing.services.shares import AlreadySharedError, GroupDeletedError, NotHostError, TooManySharesError
 from sharing.services.undo import ChangedSinceError, NotUndoableError
 
@@ -15,5 +16,7 @@ FAILURES: dict[type[Exception], Failure] = {
     NotHeldError: Failure(409, "not_held"),
     ChangedSinceError: Failure(409, "changed_since"),
     NotUndoableError: Failure(409, "not_undoable"),
+    AlreadyMemberError: Failure(409, "already_member"),
+    ShareFullError: Failure(409, "share_full"),
     GroupDeletedError: Failure(409, "group_deleted"),
 }

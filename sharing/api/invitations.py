@@ -12,18 +12,29 @@ from rest_framework.response import Response
 
 from accounts.api.authentication import IsAuthenticatedInScope
 from accounts.api.decorators import excluded_from_batches
-from accounts.api.viewsets import ApiViewSet, OwnedViewSet
+from accounts.api.viewsets import ApiViewSet
 from accounts.models import User
 from accounts.services.sign_in import EmailUnverifiedError
-from contacts_project.kernel.api.fields import StrictBooleanField, StrictCharField, StrictEmailField
+from contacts_project.kernel.api.errors import InvalidError
+from contacts_project.kernel.api.fields import OwnedIdField, StrictBooleanField, StrictCharField, StrictEmailField
+from contacts_project.kernel.api.json import representation_response
 from contacts_project.kernel.api.schema import envelope, raises
-from contacts_project.kernel.errors import FieldError, MissingError, RateLimitedError
-from sharing.models import InvitationState, ShareMembership
+from contacts_project.kernel.errors import FieldError, MissingError, PlanLimitError, RateLimitedError
+from contacts_project.kernel.json import JsonObject
+from contacts_project.kernel.texts import define_text
+from sharing.api.pages import ShareListViewSet
+from sharing.api.shares import RECORD, MembershipSettingsSerializer
+from sharing.api.waiting import ShareCandidateSerializer
+from sharing.models import InvitationState
 from sharing.models.neutral import MAX_EMAIL_LENGTH
+from sharing.projection import represent_share
 from sharing.services import invitations as service
-from sharing.services.shares import NotHostError
+from sharing.services.joining import AlreadyMemberError, ShareFullError, accept, rehearse
+from sharing.services.shares import AlreadySharedError, NotHostError, TooManySharesError
 
 _MAX_TOKEN_LENGTH = 200
+_MAX_GROUP_NAME_LENGTH = 100
+_ONE_GROUP = define_text("one_share_group", "Name either a group or a new name, not both.")
 
 
 class ShareInvitationSerializer(serializers.Serializer[Any]):
@@ -65,17 +76,45 @@ class DeclineInvitationSerializer(LinkSerializer):
     )
 
 
+class AcceptInvitationSerializer(MembershipSettingsSerializer, LinkSerializer):
+    """Neither group named: a new one named as the share."""
+
+    groupId = OwnedIdField("people.Group", source="group_id", required=False, allow_null=True)
+    groupName = StrictCharField(max_length=_MAX_GROUP_NAME_LENGTH, required=False, allow_null=True)
+    dryRun = StrictBooleanField(required=False, default=False)
+
+    def validate(self, attrs: JsonObject) -> JsonObject:
+        if attrs.get("group_id") and attrs.get("groupName"):
+            raise InvalidError({"groupName": [_ONE_GROUP]})
+        return attrs
+
+
+class ShareNewPersonSerializer(serializers.Serializer[Any]):
+    sharedId = serializers.UUIDField()
+    name = serializers.CharField()
+
+
+class ShareLinkSerializer(ShareNewPersonSerializer):
+    personId = serializers.UUIDField()
+    personName = serializers.CharField()
+
+
+class ShareUnsureSerializer(ShareNewPersonSerializer):
+    candidates = ShareCandidateSerializer(many=True)
+
+
+_REHEARSAL = envelope(
+    "ShareRehearsal",
+    link=ShareLinkSerializer(many=True),
+    unsure=ShareUnsureSerializer(many=True),
+    new=ShareNewPersonSerializer(many=True),
+    differing=serializers.IntegerField(help_text="Of those under `link`: whose fields differ."),
+)
 _SUCCESS = {200: envelope("ShareInvitationEnded", success=serializers.BooleanField())}
 
 
-class InvitationsOfShareViewSet(OwnedViewSet[ShareMembership]):
+class InvitationsOfShareViewSet(ShareListViewSet):
     """The invitations of a share; its host alone sees them."""
-
-    model = ShareMembership
-    lookup_url_kwarg = "share_id"
-
-    def get_object(self) -> ShareMembership:
-        return ShareMembership.objects.owned_by(self.owner).find_share(self.kwargs["share_id"])
 
     @extend_schema(
         operation_id="listShareInvitations",
@@ -140,6 +179,32 @@ class ReceivedInvitationViewSet(ApiViewSet[Any]):
         owner = request.user if isinstance(request.user, User) else None
         token = request.query_params.get("token")
         return Response({"invitations": service.list_received(owner=owner, token=token, now=timezone.now())})
+
+    @extend_schema(
+        operation_id="acceptShareInvitation",
+        request=AcceptInvitationSerializer,
+        responses={200: _REHEARSAL, 201: RECORD},
+    )
+    @action(detail=True, methods=["post"])
+    @raises(
+        FieldError,
+        MissingError,
+        PlanLimitError,
+        service.InvitationEndedError,
+        AlreadyMemberError,
+        ShareFullError,
+        TooManySharesError,
+        AlreadySharedError,
+    )
+    @excluded_from_batches
+    def accept(self, request: Request, invitation_id: UUID) -> Response:
+        """Join the share of an invitation: everybody of it waits to be answered. With `dryRun` what would be asked."""
+        data = self.read_body(AcceptInvitationSerializer)
+        run = rehearse if data["dryRun"] else accept
+        answer = run(owner=self.owner, invitation_id=invitation_id, data=data, now=timezone.now())
+        if isinstance(answer, UUID):
+            return representation_response("share", represent_share(self.owner, answer), 201)
+        return Response(answer)
 
     @extend_schema(operation_id="declineShareInvitation", request=DeclineInvitationSerializer, responses=_SUCCESS)
     @action(detail=True, methods=["post"])

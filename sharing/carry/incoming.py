@@ -1,6 +1,6 @@
 """Changes of the share, carried to one member: people whom others added, changed or took out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from contacts_project.kernel.json import JsonObject
@@ -50,10 +50,12 @@ def _ask(batch: Batch, copy: SharedCopy, document: SharedPerson) -> None:
         copy.save(update_fields=["reason", "candidates", "reason_at", "by", "out_seen", "updated_at"])
 
 
-def take_newcomers(batch: Batch, documents: Sequence[SharedPerson]) -> None:
+def take_newcomers(
+    batch: Batch, documents: Sequence[SharedPerson], matches: Mapping[UUID, Match] | None = None
+) -> None:
     """People whom others have added come by themselves, or wait: all of them during the review and where the member
-    wants to be asked, else those of whom it is not sure who they are."""
-    matches = find_matches(batch.owner, documents)
+    wants to be asked, else those of whom it is not sure who they are. `matches`: whom they may be, if that is known."""
+    matches = find_matches(batch.owner, documents) if matches is None else matches
     is_asking = batch.membership.reviewed_at is None or batch.membership.newcomers == Newcomers.ASK
     links: list[tuple[SharedCopy, UUID]] = []
     new, waiting = [], []

@@ -172,6 +172,7 @@ EXCLUDED_ROUTES = {
     "POST /api/photos/convert",
     "POST /api/shares/{share}/invitations",
     "DELETE /api/shares/{share}/invitations/{invitation}",
+    "POST /api/share-invitations/{received}/accept",
     "POST /api/share-invitations/{received}/decline",
 }
 NON_ATOMIC_ROUTES = {

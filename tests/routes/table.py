@@ -316,6 +316,7 @@ ROUTES: list[Route] = [
     Route("POST", "/api/shares/{share}/invitations", {"email": "bob@example.org"}, owner=201),
     Route("DELETE", "/api/shares/{share}/invitations/{invitation}"),
     Route("GET", "/api/share-invitations"),
+    Route("POST", "/api/share-invitations/{received}/accept", owner=409),
     Route("POST", "/api/share-invitations/{received}/decline"),
     Route("GET", "/api/shares/{share}/waiting"),
     Route("POST", "/api/shares/{share}/waiting", {"all": "skip", "finish": True}),
