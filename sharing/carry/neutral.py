@@ -45,7 +45,7 @@ def next_sequence(share: Share, now: dt.datetime | None = None, *, count: int = 
 
 def touch_membership(write: AccountWrite, membership: ShareMembership) -> None:
     """Give the membership the revision of the write: what its `share` answers has changed."""
-    ShareMembership.objects.owned_by(write.owner_id).filter(pk=membership.pk).update()
+    ShareMembership.objects.owned_by(write.owner_id).filter(pk=membership.pk).update(updated_at=write.now)
 
 
 def notify_members(share: Share, but: UUID | None = None) -> None:

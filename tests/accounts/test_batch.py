@@ -200,6 +200,8 @@ NON_ATOMIC_ROUTES = {
     "PUT /api/calendar-sources/{calendar_source}",
     "POST /api/calendar-sources/test",
     "POST /api/calendar-sources/{calendar_source}/read",
+    "POST /api/shares/{share}/waiting",
+    "POST /api/shares/{share}/log/{share_log_entry}/undo",
 }
 
 

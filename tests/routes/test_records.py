@@ -96,8 +96,8 @@ def revision_of(route_data: RouteData) -> int:
 def test_every_conditional_record_is_tested(route_data: RouteData) -> None:
     copy = Replica(route_data.client)
     copy.catch_up()
-    # A proposal is answered, never changed.
-    assert {kind for kind, _ in copy.records} - {"meetingProposal"} == {kind.type for kind in KINDS}
+    # Proposals and conflicts are answered, never changed.
+    assert {kind for kind, _ in copy.records} - {"meetingProposal", "shareConflict"} == {kind.type for kind in KINDS}
     assert {kind.path for kind in [*KINDS, *NOT_IN_FEED]} <= {route.path for route in ROUTES if route.method == "GET"}
 
 

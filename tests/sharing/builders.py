@@ -38,9 +38,9 @@ def make_share(client: Client, name: str = "Family", *, group: str = "", **field
 def make_shared_person(membership: ShareMembership, name: str) -> dict[str, str]:
     """Somebody of the account in the share, with a conflict and a change in the log; returns the ids of the two."""
     with account_write(membership.owner) as write:
-        person: Person = make_person(membership.owner, name=name, nickname="Mine")
+        person: Person = make_person(membership.owner, name=name, nickname="Ned")
         put_members(membership.group, [person.pk], write.now)  # type: ignore[arg-type]  # a new membership has a group
-        before, after = {**TRAVELLING, "name": name, "nickname": "Before"}, {"nickname": "Theirs"}
+        before, after = {**TRAVELLING, "name": name, "nickname": "Nan"}, {"nickname": "Nat"}
         shared = SharedPerson.objects.create(
             share=membership.share, uid=person.uid, fields={**before, **after}, sequence=1, holders=1
         )
@@ -53,7 +53,7 @@ def make_shared_person(membership: ShareMembership, name: str) -> dict[str, str]
             base_local=before,
             base_remote=before,
         )
-        fields = [{"field": "nickname", "base": "Before", "local": "Mine", "remote": "Theirs"}]
+        fields = [{"field": "nickname", "base": "Nan", "local": "Ned", "remote": "Nat"}]
         conflict = ShareConflict.objects.create(owner=membership.owner, membership=membership, copy=copy, fields=fields)
     entry = LogEntry.objects.create(
         share=membership.share,
@@ -63,7 +63,7 @@ def make_shared_person(membership: ShareMembership, name: str) -> dict[str, str]
         person=shared,
         name_parts={"name": name},
         fields=["nickname"],
-        before={"nickname": "Before"},
+        before={"nickname": "Nan"},
         after=after,
     )
     return {"share_conflict": str(conflict.pk), "share_log_entry": str(entry.pk)}
