@@ -16,7 +16,9 @@ function newPage(context: TestContext) {
   Object.assign(globalThis, globals);
   const attempts: Attempt[] = [];
   const events: (() => void)[] = [];
+  const pending: { heldUntil?: number }[] = [];
   const copy = {
+    pending: async () => pending,
     subscribe: () => () => undefined,
     sync: () => new Promise<void>((succeed, fail) => attempts.push({ succeed, fail })),
   };
@@ -36,7 +38,7 @@ function newPage(context: TestContext) {
     await settle(); // it still looks at the page
     for (const name of Object.keys(globals)) delete (globalThis as Record<string, unknown>)[name];
   });
-  return { attempts, events, syncer };
+  return { attempts, events, pending, syncer };
 }
 
 // Time for all that follows without a timer.
@@ -72,3 +74,17 @@ for (const when of ["during the sync", "while the next one waits"]) {
     assert.equal(attempts.length, 4);
   });
 }
+
+test("an edit that is held is sent once its time has come", async (context) => {
+  const { attempts, pending, syncer } = newPage(context);
+  pending.push({}, { heldUntil: Date.now() + 5_000 }, { heldUntil: Date.now() + 60_000 });
+  syncer.start();
+  attempts[0]!.succeed();
+  await settle();
+  context.mock.timers.tick(5_000);
+  await settle();
+  assert.equal(attempts.length, 1);
+  context.mock.timers.tick(100);
+  await settle();
+  assert.equal(attempts.length, 2);
+});
