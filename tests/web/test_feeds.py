@@ -62,7 +62,11 @@ def test_feed_is_made_read_changed_and_ended(web: Web, group: str) -> None:
     page.get_by_role("button", name="Change Birthdays").click()
     page.get_by_label("Name of the feed").fill("All days")
     page.get_by_label("Family").uncheck()
-    page.get_by_role("button", name="Save").click()
+    page.get_by_label("Alarms where a reminder is on").uncheck()
+    web.eventually(page, lambda: not CalendarFeed.unscoped.get().alarms)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_label("Alarms where a reminder is on")).to_be_checked()
+    page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("region", name="All days")).to_contain_text("Everybody")
     assert "Ben" in read(web, first)[1]
     feed = CalendarFeed.unscoped.get()

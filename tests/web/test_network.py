@@ -107,7 +107,7 @@ def test_graph_is_that_of_the_service(web: Web, alice: User, elsewhere: Client) 
     one = elsewhere.ok("GET", f"/api/people/{person['id']}/graph")
     page.goto(f"/app/people/{person['id']}/network")
     people = sum(node["id"] != "user" for node in one["nodes"])
-    expect(page.get_by_role("grid").get_by_role("row")).to_have_count(len(one["nodes"]))
+    expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", str(len(one["nodes"])))  # not all are in sight
     expect(page.get_by_text(f"{people} {'person' if people == 1 else 'people'} · ")).to_be_visible()
 
 

@@ -29,9 +29,17 @@ def test_type_is_made_with_its_other_side_changed_and_deleted(web: Web) -> None:
     assert mentor.inverse.label == "Student"
     page.get_by_role("button", name="Change Mentor").click()
     dialog.get_by_label("What somebody is to the other").fill("Teacher")
+    dialog.get_by_label("What somebody is to the other").blur()
+    web.eventually(page, RelationshipType.unscoped.filter(label="Teacher").exists)
     dialog.get_by_label("Colour").fill("#112233")
-    dialog.get_by_role("button", name="Save").click()
     web.eventually(page, RelationshipType.unscoped.filter(label="Teacher", color="#112233").exists)
+    # An undo takes back the last change, and shows it.
+    page.get_by_role("button", name="Undo").click()
+    expect(dialog.get_by_label("Colour")).not_to_have_value("#112233")
+    expect(dialog.get_by_label("What somebody is to the other")).to_have_value("Teacher")
+    web.eventually(page, lambda: not RelationshipType.unscoped.filter(color="#112233").exists())
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
     web.synced(page)
     page.get_by_role("button", name="Delete Teacher").click()
     expect(page.get_by_text("Teacher is in the trash.")).to_be_visible()

@@ -37,6 +37,18 @@ def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) ->
     page.get_by_role("dialog").get_by_role("button", name="Undo").click()
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
     expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    # Ctrl Z takes back one after the other; only the last of the messages is shown.
+    for name, value in (("Order of names", "EASTERN"), ("How dates are written", "DMY")):
+        page.get_by_label(name, exact=True).select_option(value)
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format == "DMY")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(1)
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(2):
+        page.keyboard.press("Control+z")
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format != "DMY")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
 
 
 def test_a_name_is_saved_when_its_field_is_left(web: Web) -> None:

@@ -14,6 +14,10 @@ export default function KeyHelp() {
             <dd>{label}</dd>
           </div>
         ))}
+        <div class="row">
+          <dt><kbd>Ctrl Z</kbd></dt>
+          <dd>{t("Undo")}</dd>
+        </div>
       </dl>
     </Dialog>
   );

@@ -24,7 +24,7 @@ export class Form<V extends object> {
   readonly errors = signal<Record<string, string>>({});
   readonly wasRestored: boolean;
   readonly #key: string;
-  readonly #opened: object | null; // the record
+  #opened: object | null; // the record
   #seen: V;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -90,11 +90,17 @@ export class Form<V extends object> {
     this.#timer = undefined;
   }
 
-  // For a form that stays open: what was saved is what its user has seen now.
-  endAndStay(): void {
+  // For a form that stays open: what was saved is what its user has seen now. `changes` are those of the record.
+  endAndStay(changes: object = {}): void {
+    this.show(this.values.peek(), changes);
+  }
+
+  // For a form that stays open: shows these values, which the record with these changes has.
+  show(values: V, changes: object): void {
     this.end();
-    this.#seen = this.values.peek();
-    this.values.value = { ...this.#seen };
+    this.#seen = values;
+    if (this.#opened) this.#opened = { ...this.#opened, ...changes };
+    this.values.value = { ...values };
   }
 
   // For a form that stays open: shows the newest record as long as nothing was typed.

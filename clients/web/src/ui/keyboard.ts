@@ -1,6 +1,7 @@
 // Keys that act on a page, with the texts of the help (`?`). They rest while somebody types or a dialog is open.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { undoLast } from "./toast.tsx";
 
 export interface KeyAction {
   key: string; // as KeyboardEvent.key, such as "/" or "j"
@@ -26,6 +27,8 @@ export function useKeys(actions: KeyAction[], dependencies: unknown[] = []): voi
 
 export function startKeyboard(): void {
   addEventListener("keydown", (event) => {
+    const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === "z";
+    if (isUndo && !event.defaultPrevented && !isTyping(event.target as HTMLElement) && undoLast()) return event.preventDefault();
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
     if (isTyping(event.target as HTMLElement) || document.querySelector("dialog[open], [popover]:popover-open")) return;
     // Enter belongs to what has the focus, if that can be pressed.

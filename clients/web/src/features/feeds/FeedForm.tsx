@@ -1,4 +1,4 @@
-// The form of a calendar feed, new or known. The values are a draft until they are saved.
+// The form of a calendar feed. Of a new one the values are a draft until it is created; of a known one each change is saved as it is made.
 import type { components } from "contacts-client";
 import { useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
@@ -7,6 +7,7 @@ import { Check, SelectField, TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { toast } from "../../ui/toast.tsx";
 import { GroupChoice } from "../groups/GroupChoice.tsx";
 
 export type Feed = components["schemas"]["CalendarFeed"];
@@ -33,6 +34,8 @@ function bodyOf({ name, hasDates, hasContacts, groupIds, alarms, language }: Val
   return { name: name.trim(), kinds, groupIds, alarms, language: language || null };
 }
 
+const isWhole = ({ name, hasDates, hasContacts }: Values) => name.trim() !== "" && (hasDates || hasContacts);
+
 interface Props {
   feed: Feed | null;
   onSaved: (made: { id: string; url: string } | null) => void;
@@ -49,14 +52,11 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
     form.end();
     onClose();
   };
-  const save = async (event: Event) => {
-    event.preventDefault();
+  const create = async () => {
     setBusy(true);
     setProblem(null);
     try {
-      let made: { id: string; url: string } | null = null;
-      if (!feed) made = (await connection.ask("POST", "/api/calendar-feeds", bodyOf(values)))["calendarFeed"];
-      else if (form.isChanged) await connection.ask("PUT", `/api/calendar-feeds/${feed.id}`, form.edit(bodyOf).changes);
+      const made = (await connection.ask("POST", "/api/calendar-feeds", bodyOf(values)))["calendarFeed"] as { id: string; url: string };
       close();
       onSaved(made);
     } catch (error) {
@@ -64,9 +64,34 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
       setBusy(false);
     }
   };
-  const isComplete = values.name.trim() !== "" && (values.hasDates || values.hasContacts);
+  const change = async () => {
+    const now = form.values.peek();
+    if (!feed || !form.isChanged || !isWhole(now)) return;
+    setProblem(null);
+    const before = form.seen;
+    const { changes } = form.edit(bodyOf);
+    const put = async (body: object) => {
+      await connection.ask("PUT", `/api/calendar-feeds/${feed.id}`, body);
+      onSaved(null);
+    };
+    try {
+      await put(changes);
+      form.show(now, {});
+      toast(t("Saved"), () => put(bodyOf(before)).then(() => form.show(before, {}), (error: unknown) => setProblem(problemOf(error))));
+    } catch (error) {
+      setProblem(problemOf(error));
+    }
+  };
   return (
-    <form class={feed ? "stack" : "card stack"} onSubmit={save}>
+    <form
+      class={feed ? "stack" : "card stack"}
+      onChange={() => void change()}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!feed) void create();
+        else void change().then(() => !form.isChanged && close());
+      }}
+    >
       {!feed && <h2>{t("New calendar feed")}</h2>}
       {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
       <TextField label={t("Name of the feed")} required maxLength={100} autoFocus value={values.name} onValue={(name) => form.set("name", name)} error={problem?.fields["name"]} />
@@ -80,8 +105,9 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
       <SelectField label={t("Language of its texts")} value={values.language} options={[["", t("As in your preferences")], ...Object.entries(LANGUAGES)]} onValue={(language) => form.set("language", language)} />
       {problem && !problem.fields["name"] && <ProblemNote problem={{ ...problem, text: Object.values(problem.fields)[0] ?? problem.text }} />}
       <div class="row">
-        <button class="main" disabled={isBusy || !isComplete}>{feed ? t("Save") : t("Create")}</button>
-        <button type="button" onClick={close}>{t("Cancel")}</button>
+        {!feed && <button class="main" disabled={isBusy || !isWhole(values)}>{t("Create")}</button>}
+        {feed ? <button disabled={!isWhole(values)}>{t("Close")}</button> : <button type="button" onClick={close}>{t("Cancel")}</button>}
+        {feed && <span class="soft small">{t("What you change is saved at once.")}</span>}
       </div>
     </form>
   );

@@ -9,7 +9,7 @@ import { useForm } from "../../ui/form.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
-import { SaveDialog } from "../../ui/SaveDialog.tsx";
+import { LiveDialog, SaveDialog } from "../../ui/SaveDialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 import "./groups.css";
 
@@ -86,7 +86,7 @@ export default function CustomFieldsPage() {
 }
 
 function FieldDialog({ template, order, onClose }: { template: Template | null; order: number; onClose: () => void }) {
-  const { copy, id: accountId, templates } = useAccount();
+  const { copy, id: accountId } = useAccount();
   const form = useForm(`${accountId} custom field ${template?.id ?? "new"}`, () => ({
     name: template?.name ?? "",
     type: template?.type ?? ("TEXT" as Kind),
@@ -96,22 +96,34 @@ function FieldDialog({ template, order, onClose }: { template: Template | null; 
   const options = linesOf(text);
   const isReady = name.trim() !== "" && (type !== "SELECT" || (options.length > 0 && options.length <= MAX_OPTIONS));
   const toRecord = (values: { name: string; options: string }) => ({ name: values.name.trim(), ...(type === "SELECT" && { options: linesOf(values.options) }) });
-  const save = async () => {
-    if (template) await saveEdit(copy, "customFieldTemplate", template, form.edit(toRecord));
-    else await copy.create("customFieldTemplate", { ...toRecord(form.values.value), type, order });
-  };
-  return (
-    <SaveDialog
-      title={template ? t("Change {name}", { name: template.name }) : t("New field")}
-      form={form}
-      isReady={isReady}
-      isGone={template !== null && !templates.byId.value.has(template.id)}
-      onSave={save}
-      onClose={onClose}
-    >
+  const fields = (
+    <>
       <TextField label={t("Name of the field")} value={name} maxLength={60} required onValue={(value) => form.set("name", value)} />
       {!template && <SelectField label={t("What it holds")} value={type} options={KINDS.map(({ kind, label }) => [kind, t(label)] as const)} onValue={(value) => form.set("type", value as Kind)} hint={t("This cannot be changed later.")} />}
       {type === "SELECT" && <AreaField label={t("Options, one a line")} value={text} rows={5} onValue={(value) => form.set("options", value)} {...(template ? { hint: t("An option that is renamed is renamed for everybody. One that somebody has cannot be left out.") } : {})} />}
+    </>
+  );
+  if (template) {
+    return (
+      <LiveDialog
+        title={t("Change {name}", { name: template.name })}
+        form={form}
+        isReady={isReady}
+        toRecord={toRecord}
+        onSave={(edit) => saveEdit(copy, "customFieldTemplate", template, edit)}
+        onUndo={(before) => copy.update("customFieldTemplate", template.id, before)}
+        onClose={onClose}
+      >
+        {fields}
+      </LiveDialog>
+    );
+  }
+  const create = async () => {
+    await copy.create("customFieldTemplate", { ...toRecord(form.values.value), type, order });
+  };
+  return (
+    <SaveDialog title={t("New field")} form={form} isReady={isReady} onSave={create} onClose={onClose}>
+      {fields}
     </SaveDialog>
   );
 }

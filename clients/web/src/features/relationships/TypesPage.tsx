@@ -11,7 +11,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
 import { problemOf } from "../../ui/problems.ts";
-import { SaveDialog } from "../../ui/SaveDialog.tsx";
+import { LiveDialog, SaveDialog } from "../../ui/SaveDialog.tsx";
 import { toast } from "../../ui/toast.tsx";
 
 type RelationshipType = Records["relationshipType"];
@@ -100,19 +100,8 @@ function TypeDialog({ type, types, onClose }: { type: RelationshipType | null; t
   const free = types.filter((other) => other.id !== type?.id && !other.symmetric && (!other.inverseId || other.inverseId === type?.id));
   const isTaken = types.some((other) => other.id !== type?.id && other.label.toLowerCase() === label.trim().toLowerCase());
   const isReady = label.trim() !== "" && !isTaken && (symmetric || inverseId !== NEW || inverseLabel.trim() !== "");
-  const save = async () => {
-    if (type) await saveEdit(copy, "relationshipType", type, form.edit(toRecord));
-    else await copy.create("relationshipType", { name: label.trim(), ...toRecord(form.values.value) });
-  };
-  return (
-    <SaveDialog
-      title={type ? t("Change {name}", { name: type.label }) : t("New type")}
-      form={form}
-      isReady={isReady}
-      isGone={type !== null && !types.some(({ id }) => id === type.id)}
-      onSave={save}
-      onClose={onClose}
-    >
+  const fields = (
+    <>
       <TextField label={t("What somebody is to the other")} value={label} maxLength={50} required onValue={(value) => form.set("label", value)} error={isTaken ? t("There is a type of this name.") : undefined} />
       <Field label={t("Colour")}>
         {(attributes) => (
@@ -143,6 +132,30 @@ function TypeDialog({ type, types, onClose }: { type: RelationshipType | null; t
           {t("{name} is {type} of {other}.", { name: "Ben", type: inverseId === NEW ? inverseLabel.trim() : (types.find(({ id }) => id === inverseId)?.label ?? ""), other: "Anna" })}
         </p>
       )}
+    </>
+  );
+  if (type) {
+    return (
+      <LiveDialog
+        title={t("Change {name}", { name: type.label })}
+        form={form}
+        isReady={isReady}
+        toRecord={toRecord}
+        onSave={(edit) => saveEdit(copy, "relationshipType", type, edit)}
+        // The other type is named once, when it is made.
+        onUndo={({ inverseLabel, ...before }: { inverseLabel?: unknown }) => copy.update("relationshipType", type.id, inverseLabel === undefined ? before : { ...before, inverseId: type.inverseId })}
+        onClose={onClose}
+      >
+        {fields}
+      </LiveDialog>
+    );
+  }
+  const create = async () => {
+    await copy.create("relationshipType", { name: label.trim(), ...toRecord(form.values.value) });
+  };
+  return (
+    <SaveDialog title={t("New type")} form={form} isReady={isReady} onSave={create} onClose={onClose}>
+      {fields}
     </SaveDialog>
   );
 }
