@@ -4,6 +4,7 @@ import datetime as dt
 from uuid import UUID
 
 from django.dispatch import receiver
+from django.utils import timezone
 
 from accounts.models import User
 from carddav.services.runs import contacts_found
@@ -13,8 +14,11 @@ from notifications.services.account_notices import (
     notify_contacts_found,
     notify_deletions,
     notify_refused,
+    notify_share_held,
     register_undo_of_deletions,
 )
+from sharing.models import Hold, ShareMembership
+from sharing.signals import share_held
 
 
 @receiver(contacts_found)
@@ -42,6 +46,24 @@ def notify_of_deletions(
 def notify_of_refused(*, owner_id: UUID, token_id: UUID, device_name: str, now: dt.datetime, **kwargs: object) -> None:
     """Notify the account, at most once a day, that a device sent what was refused."""
     notify_refused(owner_id=owner_id, token_id=token_id, name=device_name, now=now)
+
+
+@receiver(share_held)
+def notify_of_held(*, share_id: UUID, member_id: UUID, **kwargs: object) -> None:
+    """Notify the other members, each at most once a day, of what one of them sent and is held."""
+    hold = Hold.unscoped.rows().filter(member=member_id, done_at=None).select_related("member", "share").first()
+    if hold is None:
+        return  # it was decided meanwhile
+    others = ShareMembership.unscoped.rows().current().filter(share=share_id, owner__is_active=True)
+    for owner_id in list(others.exclude(pk=member_id).order_by("pk").values_list("owner_id", flat=True)):
+        notify_share_held(
+            owner_id=owner_id,
+            share_id=share_id,
+            share_name=hold.share.name,
+            member_name=hold.member.name,
+            count=hold.count,
+            now=timezone.now(),
+        )
 
 
 def _undo(owner: User, token_id: UUID, since: dt.datetime, now: dt.datetime) -> int:

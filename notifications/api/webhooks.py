@@ -86,6 +86,17 @@ _DELETIONS = inline_serializer(
         "actions": serializers.ListField(child=serializers.DictField()),
     },
 )
+_HELD = inline_serializer(
+    "ShareHeldNotice",
+    {
+        "shareId": serializers.UUIDField(),
+        "shareName": serializers.CharField(),
+        "memberName": serializers.CharField(),
+        "count": serializers.IntegerField(help_text="Of people."),
+        "daysUntil": serializers.IntegerField(),
+        "late": serializers.BooleanField(),
+    },
+)
 _DATA: dict[NoticeKind, tuple[str, Any]] = {
     NoticeKind.IMPORTANT_DATE: ("An important date is today", ImportantDateNoticeSerializer()),
     NoticeKind.IMPORTANT_DATE_LEAD: ("An important date comes up", ImportantDateNoticeSerializer()),
@@ -94,6 +105,7 @@ _DATA: dict[NoticeKind, tuple[str, Any]] = {
     NoticeKind.CONTACTS_FOUND: ("New contacts wait on the CardDAV server", _FOUND),
     NoticeKind.DAV_DELETIONS: ("A device deleted many people", _DELETIONS),
     NoticeKind.DAV_REFUSED: ("A device sent what was refused", _REFUSED),
+    NoticeKind.SHARE_HELD: ("What another member of a share sent waits to be let through", _HELD),
     NoticeKind.TEST: ("A sample", serializers.DictField(help_text="Nothing.")),
 }
 _DESCRIPTION = (

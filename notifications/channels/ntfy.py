@@ -25,6 +25,7 @@ KIND_TAGS = {
     NoticeKind.CONTACTS_FOUND: "inbox_tray",
     NoticeKind.DAV_DELETIONS: "wastebasket",
     NoticeKind.DAV_REFUSED: "warning",
+    NoticeKind.SHARE_HELD: "raised_hand",
     NoticeKind.TEST: "white_check_mark",
 }
 

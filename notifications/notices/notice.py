@@ -22,10 +22,13 @@ class NoticeKind(Vocabulary):
     CONTACTS_FOUND = "carddav.contacts_found"
     DAV_DELETIONS = "dav.deletions"
     DAV_REFUSED = "dav.refused"
+    SHARE_HELD = "share.held"
     TEST = "test"
 
 
-WITHOUT_PERSON = frozenset({NoticeKind.CONTACTS_FOUND, NoticeKind.DAV_DELETIONS, NoticeKind.DAV_REFUSED})
+WITHOUT_PERSON = frozenset(
+    {NoticeKind.CONTACTS_FOUND, NoticeKind.DAV_DELETIONS, NoticeKind.DAV_REFUSED, NoticeKind.SHARE_HELD}
+)
 """The kinds that tell of what happened, and stay relevant whatever becomes of people and dates."""
 
 
@@ -44,6 +47,7 @@ class Notice:
     - contacts found on a CardDAV server: `count`.
     - many deletions by a device: `tokenId`, `deviceName`, `count`, and `since`, the time of the first of them; what a
       device sent and was refused: `tokenId`, `deviceName`.
+    - what another member of a share sent and is held: `shareId`, `shareName`, `memberName`, `count` of people.
     - test: nothing.
     """
 

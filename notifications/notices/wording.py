@@ -155,6 +155,17 @@ def _refused_wording(notice: Notice) -> Wording:
     return Wording(title, (_("Your account lists what it was, and why, under this device."),), _devices_url())
 
 
+def _held_wording(notice: Notice) -> Wording:
+    content = notice.content
+    title = ngettext(
+        "%(name)s has changed %(count)d person in “%(share)s”",
+        "%(name)s has changed %(count)d people in “%(share)s”",
+        content["count"],
+    ) % {"name": content["memberName"], "share": content["shareName"], "count": content["count"]}
+    line = _("Nothing of it has reached you: let it through, or refuse it.")
+    return Wording(title, (line,), f"{settings.BASE_URL}/app/shares/{content['shareId']}")
+
+
 def _test_wording(notice: Notice) -> Wording:
     return Wording(
         _("Test notification"), (_("This works: reminders will arrive here like this one."),), settings.BASE_URL
@@ -191,5 +202,6 @@ _WORDINGS = {
     NoticeKind.CONTACTS_FOUND: _contacts_found_wording,
     NoticeKind.DAV_DELETIONS: _deletions_wording,
     NoticeKind.DAV_REFUSED: _refused_wording,
+    NoticeKind.SHARE_HELD: _held_wording,
     NoticeKind.TEST: _test_wording,
 }

@@ -1,4 +1,5 @@
-"""Notices about the account instead of a person: contacts found on its server, what devices deleted or sent in vain.
+"""Notices about the account instead of a person: contacts found on its server, what devices deleted or sent in vain,
+what another member of a share sent and is held.
 
 They stay relevant whatever becomes of people and dates (`WITHOUT_PERSON`).
 """
@@ -36,6 +37,14 @@ def notify_refused(*, owner_id: UUID, token_id: UUID, name: str, now: dt.datetim
     return _write_notice(
         NoticeKind.DAV_REFUSED, owner_id, owner_id, {"tokenId": str(token_id), "deviceName": name}, now
     )
+
+
+def notify_share_held(
+    *, owner_id: UUID, share_id: UUID, share_name: str, member_name: str, count: int, now: dt.datetime
+) -> int:
+    """Write the notice of what another member of a share sent and is held: at most one for each day of the account."""
+    content = {"shareId": str(share_id), "shareName": share_name, "memberName": member_name, "count": count}
+    return _write_notice(NoticeKind.SHARE_HELD, owner_id, owner_id, content, now)
 
 
 def _write_notice(kind: NoticeKind, owner_id: UUID, source_id: UUID, content: JsonObject, now: dt.datetime) -> int:

@@ -45,6 +45,14 @@ CONTENTS: dict[NoticeKind, dict[str, Any]] = {
     NoticeKind.CONTACTS_FOUND: {"count": 3, "daysUntil": 0, "late": False},
     NoticeKind.DAV_DELETIONS: {**DEVICE, "count": 8, "since": "2026-11-26T16:00:00+00:00"},
     NoticeKind.DAV_REFUSED: DEVICE,
+    NoticeKind.SHARE_HELD: {
+        "shareId": "01900000-0000-7000-8000-000000000004",
+        "shareName": "Family",
+        "memberName": "Bob",
+        "count": 8,
+        "daysUntil": 0,
+        "late": False,
+    },
     NoticeKind.TEST: {},
 }
 

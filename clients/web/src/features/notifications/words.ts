@@ -72,6 +72,7 @@ export function noticeInWords({ kind, personName, type, title }: Notice): string
   if (kind === "carddav.contacts_found") return t("New contacts on your server");
   if (kind === "dav.deletions") return t("A device deleted many people");
   if (kind === "dav.refused") return t("Not everything from a device could be saved");
+  if (kind === "share.held") return t("Many changes of another member wait for your word");
   if (kind === "reminder.contact") return t("Get in touch with {name}", { name: personName ?? "" });
   const text = t("{occasion} of {name}", { occasion: occasion({ type, title } as Parameters<typeof occasion>[0]), name: personName ?? "" });
   return kind === "reminder.important_date_lead" ? t("{notice}, in advance", { notice: text }) : text;
