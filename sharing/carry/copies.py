@@ -222,6 +222,7 @@ def _wait(batch: Batch, copy: SharedCopy, reason: Reason) -> None:
     if copy.state == CopyState.WAITING and copy.reason == reason and not copy._state.adding:
         return
     copy.state, copy.reason, copy.reason_at = CopyState.WAITING, reason, copy.reason_at or batch.now
+    copy.person, copy.candidates = None, []
     copy.save()
     batch.is_visible = True
 

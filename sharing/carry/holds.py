@@ -183,6 +183,7 @@ def _bring_back(batch: Batch, copy: SharedCopy) -> bool:
         return True
     SharedPerson.unscoped.rows().filter(pk=copy.shared_id).update(holders=F("holders") - 1)
     copy.state, copy.reason, copy.reason_at, copy.is_due = CopyState.WAITING, Reason.PLAN_LIMIT, batch.now, False
+    copy.person = None
     copy.save()
     create_people(batch, [copy])
     return False
