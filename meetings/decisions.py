@@ -18,7 +18,7 @@ MAX_PROPOSALS = 2_000
 _fold_email = lru_cache(maxsize=4096)(fold_email)  # each occurrence of a series has the same guests
 _WORD = re.compile(r"[^\W_]+(?:['’\-·][^\W_]+)*")
 _CJK = re.compile(f"[{CJK_RANGES}]")
-_MAX_CJK = 12  # letters of a whole name
+_MAX_WORDS, _MAX_CJK = 20, 12  # words, and letters, of a whole name
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +167,11 @@ class Matcher:
             if not person.is_silent:
                 self._add(person)
         self._found: dict[str, list[Known]] = {}
-        words = [*self._whole, *self._given]
-        self._longest = max(map(len, words), default=0)
+        # How many words the names have that begin with a word, the longest first.
+        sizes: dict[str, set[int]] = defaultdict(set)
+        for words in (*self._whole, *self._given):
+            sizes[words[0]].add(len(words))
+        self._sizes = {word: sorted(found, reverse=True) for word, found in sizes.items()}
 
     def _add(self, person: Known) -> None:
         name, surname = _words(person.name), _words(person.surname)
@@ -178,6 +181,8 @@ class Matcher:
             if family:
                 for joined in {nfc(given + family), nfc(family + given)}:
                     self._cjk[joined].append(person)
+            return
+        if len(name) + len(surname) > _MAX_WORDS:
             return
         if name:
             self._given[name].append(person)
@@ -202,7 +207,7 @@ class Matcher:
 
     def _find_at(self, words: tuple[str, ...], position: int, found: dict[UUID, Known]) -> int:
         """Add whom the words at a position name; returns how many words that took."""
-        for size in range(min(self._longest, len(words) - position), 0, -1):
+        for size in self._sizes.get(words[position], ()):
             part = words[position : position + size]
             people = self._whole.get(part) or _alone(self._given.get(part))
             if people:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from contacts_project.kernel.charsets import decode_value
+from contacts_project.kernel.text_forms import is_email
 from meetings.calendars.recurrence import Rule, RuleError, parse_rule
 from meetings.calendars.zones import Zones, named_zone
 
@@ -293,7 +294,7 @@ def _read_attendee(parameters: dict[str, str], value: str) -> Attendee:
         address = unquote(address[7:]).partition("?")[0].strip()
     elif "EMAIL" in parameters:  # iCloud names a principal
         address = parameters["EMAIL"].strip()
-    if address.count("@") != 1 or len(address) > 320 or re.search(r"\s", address):
+    if not is_email(address):  # one that no person can have
         address = ""
     name = _CONTROLS.sub(" ", parameters.get("CN", "")).strip().strip("\"'").strip()[:200]
     return Attendee(

@@ -23,6 +23,7 @@ from meetings.errors import CalendarError, convert_dav_error, text_of
 
 MAX_CALENDARS = 100
 _QUERY = "calendar-query"
+_DAY = dt.timedelta(days=1)
 _CAL = "{urn:ietf:params:xml:ns:caldav}"
 
 
@@ -83,11 +84,12 @@ class Calendar(ListedCollection):
         yield from self._fetch([entry.href for entry in self.list().changed])
 
     def _query(self, since: dt.datetime) -> Iterator[bytes]:
-        """RFC 4791, section 7.8."""
+        """RFC 4791, section 7.8. From a day before, since the server has a zone of its own for floating times."""
+        begin = since - _DAY
         body = (
             f"<C:{_QUERY} {xmlns(self.kind)}><prop><getetag/><C:calendar-data/></prop><C:filter>"
             f'<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT">'
-            f'<C:time-range start="{since:%Y%m%dT%H%M%SZ}"/></C:comp-filter></C:comp-filter></C:filter></C:{_QUERY}>'
+            f'<C:time-range start="{begin:%Y%m%dT%H%M%SZ}"/></C:comp-filter></C:comp-filter></C:filter></C:{_QUERY}>'
         )
         missing: list[str] = []
         with self.multistatus("REPORT", body, "1") as responses:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from accounts.models import User
-from contacts_project.kernel.ownership.account_lock import account_write
+from contacts_project.kernel.ownership.account_lock import AccountGoneError, account_write
 from contacts_project.kernel.text_forms import fold_email
 from meetings.calendars.occurrences import Occurrence, Zoning, occurrences
 from meetings.calendars.parser import (
@@ -67,7 +67,7 @@ def read_source(source_id: UUID, *, now: dt.datetime) -> bool:
         return False
     try:
         changes = _read(source, ours, now)
-    except _LeaseLostError:
+    except (_LeaseLostError, AccountGoneError):
         return False
     except CalendarError as error:
         changes = _failure(source, error, now)

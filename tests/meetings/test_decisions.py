@@ -73,6 +73,14 @@ def test_names_of_several_words_and_in_decomposed_letters() -> None:
     assert Matcher(people(maria)).find("Anna von Trapp") == []
 
 
+def test_names_of_very_many_words_are_looked_for_in_no_title() -> None:
+    twenty = known(" ".join("abcdefghij"), " ".join("klmnopqrst"))
+    more = known(" ".join("abcdefghij"), " ".join("klmnopqrstu"))
+    title = " ".join("abcdefghijklmnopqrstu")
+    assert Matcher(people(twenty, more)).find(title) == [twenty]
+    assert Matcher(people(more)).find(title) == []
+
+
 def test_names_without_spaces() -> None:
     wang, taro = known("\u5c0f\u660e", "\u738b"), known("\u592a\u90ce", "\u5c71\u7530")
     matcher = Matcher(people(wang, taro))

@@ -176,6 +176,15 @@ def test_nextcloud_folds_in_the_middle_of_a_letter() -> None:
     assert [row.event.summary for row in found_in(folded)] == ["Br\u00fcnch mit \u738b\u5c0f\u660e"]
 
 
+@pytest.mark.parametrize(
+    "address",
+    ["not an address@example.org", "a@b@example.org", "<ada@example.org>", "ada@", "x" * 250 + "@example.org", "ada@-"],
+)
+def test_an_address_that_no_person_can_have_is_none(address: str) -> None:
+    [row] = found_in(ics(event("a", "20260310T100000Z", f"ATTENDEE:mailto:{address}")))
+    assert [guest.email for guest in row.event.attendees] == [""]
+
+
 def test_a_zone_that_no_one_knows_is_floating() -> None:
     data = ics(event("a", ";TZID=Moon/Tranquility:20260310T100000"))
     assert [row.starts_at.hour for row in found_in(data)] == [1]
