@@ -62,6 +62,11 @@ def is_held(batch: Batch, *, has_marked: bool) -> bool:
     return bool(held)
 
 
+def has_held(batch: Batch, copy: SharedCopy) -> bool:
+    """Whether changes of the copy's person wait for another member's decision."""
+    return copy.is_due and _hold_of(batch) is not None
+
+
 def _hold_of(batch: Batch) -> Hold | None:
     hold: Hold | None = Hold.unscoped.rows().filter(member=batch.member, done_at=None).first()
     return hold

@@ -18,7 +18,7 @@ from django.core.files.storage import default_storage
 from contacts_project.kernel.errors import DomainError
 from people.photos.files import read_photo, upload_photo
 from people.photos.names import photo_hash
-from sharing.models import SharedPerson
+from sharing.models import LogEntry, SharedPerson
 
 log = logging.getLogger(__name__)
 
@@ -100,11 +100,14 @@ def _path(share_id: UUID, token: str) -> str:
 
 
 def purge_pictures(*, now: dt.datetime) -> int:
-    """Delete the files of shares that no document has, but for those of the last day; returns how many."""
+    """Delete the files of shares that neither a document has nor an entry of the log, to which it may be set back, but
+    for those of the last day; returns how many."""
     deleted = 0
     for share_id, paths in _stored():
         rows = SharedPerson.unscoped.rows().filter(share=share_id)
-        used = {f"{photo}.jpg" for photo in rows.values_list("fields__photo", flat=True) if photo}
+        former = LogEntry.unscoped.rows().filter(share=share_id, before__has_key="photo")
+        photos = [*rows.values_list("fields__photo", flat=True), *former.values_list("before__photo", flat=True)]
+        used = {f"{photo}.jpg" for photo in photos if photo}
         for path in paths:
             is_old = default_storage.get_modified_time(path) < now - _MIN_STRAY_AGE
             if is_old and path.rpartition("/")[2] not in used:

@@ -231,9 +231,11 @@ def _merge(item: _Item) -> None:
 
 
 def _remove(item: _Item) -> None:
-    """Take the person out, to the trash if the share made it and nobody has edited it here."""
+    """Take the person out, to the trash if the share made it, nobody has edited it here, and no other share has it."""
     copy = item.copy
-    if copy.person_id is not None and not is_edited(copy):
+    elsewhere = SharedCopy.objects.owned_by(item.owner).filter(person=copy.person_id, state=CopyState.LINKED)
+    is_of_this_share = not elsewhere.exclude(pk=copy.pk).exists()
+    if copy.person_id is not None and is_of_this_share and not is_edited(copy):
         # First: taking out an active person also takes it out of the group, which a restore would not bring back.
         delete_people(owner=item.owner, person_ids=[copy.person_id], options={}, now=item.now)
     take_out(item.write, item.membership, copy)

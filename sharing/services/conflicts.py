@@ -15,8 +15,9 @@ from people.vocabularies import Resolution
 from sharing.carry.batch import batch_of
 from sharing.carry.contact import sync_copies
 from sharing.carry.edits import read_sides
+from sharing.carry.holds import has_held
 from sharing.decisions import RELATIONS
-from sharing.models import ShareConflict
+from sharing.models import ShareConflict, ShareMembership
 
 
 def find_conflict(owner: User, conflict_id: UUID) -> ShareConflict:
@@ -24,10 +25,17 @@ def find_conflict(owner: User, conflict_id: UUID) -> ShareConflict:
     rows = ShareConflict.objects.owned_by(owner).select_related("membership__member")
     row = rows.filter(pk=conflict_id, membership__deleted_at=None, membership__member__ended_at=None).first()
     if row is None:
-        # The row of a conflict goes when it is resolved. What is left of it is known to the account alone.
-        removed = Tombstone.objects.owned_by(owner).filter(kind=ShareConflict.FEED_TYPE, record_id=conflict_id)
-        raise AlreadyResolvedError if removed.exists() else MissingError
+        raise AlreadyResolvedError if _is_resolved(owner, conflict_id) else MissingError
     return row
+
+
+def _is_resolved(owner: User, conflict_id: UUID) -> bool:
+    """The row of a conflict goes when it is resolved, or with the membership, in the write that ends that."""
+    rows = Tombstone.objects.owned_by(owner).filter(kind=ShareConflict.FEED_TYPE, record_id=conflict_id)
+    revision = rows.values_list("revision", flat=True).first()
+    if revision is None:
+        return False
+    return not ShareMembership.objects.owned_by(owner).deleted().filter(revision=revision).exists()
 
 
 def resolve_conflict(*, owner: User, conflict_id: UUID, resolution: str, values: JsonMapping, now: dt.datetime) -> None:
@@ -56,5 +64,9 @@ def resolve_conflict(*, owner: User, conflict_id: UUID, resolution: str, values:
         )
         copy.base_local, copy.base_remote = bases.local, bases.remote
         copy.save(update_fields=["base_local", "base_remote", "updated_at"])
-        sync_copies(batch, [copy])
+        if has_held(batch, copy):
+            row.delete()
+            batch.is_visible = True
+        else:
+            sync_copies(batch, [copy])
         batch.finish()

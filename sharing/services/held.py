@@ -30,7 +30,7 @@ def decide_holds(*, owner: User, share_id: UUID, decision: HoldState, hold_id: U
     with account_write(owner) as write:
         share = lock_share(share_id)
         membership = ShareMembership.objects.owned_by(owner).find_share(share_id)
-        rows = Hold.objects.reached_by(membership).filter(state=HoldState.OPEN)
+        rows = Hold.objects.reached_by(membership).filter(state=HoldState.OPEN, done_at=None)
         holds = list(rows if hold_id is None else rows.filter(pk=hold_id))
         others = [hold for hold in holds if hold.member_id != membership.pk]
         if not others:

@@ -21,7 +21,7 @@ def list_waiting(
     has left out instead."""
     copies = SharedCopy.objects.owned_by(owner).filter(membership=membership)
     copies = copies.filter(state=CopyState.SKIPPED) if skipped else copies.waiting()
-    holds = Hold.objects.reached_by(membership).filter(state=HoldState.OPEN).exclude(member=membership.pk)
+    holds = Hold.objects.reached_by(membership).filter(state=HoldState.OPEN, done_at=None).exclude(member=membership.pk)
     holds = holds.none() if skipped else holds
     if after is not None:
         copies, holds = copies.filter(pk__gt=after), holds.filter(pk__gt=after)

@@ -129,3 +129,6 @@ def test_strangers(alice: User, bob: User, api: Client, bobs: Client, stranger: 
     resolve(bobs, conflict, 400)
     stranger.ok("GET", f"/api/shares/{share.pk}/conflicts", status=404)
     assert conflicts_of(bobs, share) == [conflict]
+    bobs.ok("DELETE", f"/api/shares/{share.pk}/membership")
+    bobs.ok("GET", f"/api/shares/{share.pk}/conflicts", status=404)
+    resolve(bobs, conflict, 404, resolution="keep_local")

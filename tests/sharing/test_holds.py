@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
-from people.models import Person
+from people.models import ImportantDate, Person
 from people.services.people import delete_people, restore_person
+from relationships.models import Relationship
+from relationships.services.relationships import delete_relationship
 from sharing.models import Hold, LogEntry, Reason, Share, SharedCopy
 from tests.builders import make_person
 from tests.client import Client, client_of
@@ -308,3 +310,66 @@ def test_who_may_decide(alice: User, bob: User, alices: Client, stranger: Client
     assert decide(alices, share, "accept", 409)["code"] == "not_held"
     assert decide(alices, share, "maybe", 400)["code"] == "invalid"
     decide(stranger, share, "accept", 404)
+
+
+def test_the_writes_of_a_batch_are_one(alice: User, bob: User, alices: Client, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    changes = [
+        {"method": "PUT", "path": f"/api/people/{person.pk}", "body": {"jobTitle": "Countess"}} for person in people[:6]
+    ]
+    bobs.ok("POST", "/api/batch", {"operations": changes})
+    carry_all()
+    assert (state_of(bobs, share), [row["count"] for row in held_rows(alices, share)]) == ("held", [6])
+
+
+def test_relationships_and_dates_come_back(alice: User, bob: User, alices: Client, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    for number in range(0, 6, 2):
+        body = {"personId": str(people[number].pk), "relatedPersonId": str(people[number + 1].pk)}
+        bobs.ok("POST", "/api/relationships", body)
+    day = {"type": "BIRTHDAY", "title": None, "date": dt.date(1815, 12, 10), "year_unknown": False}
+    edit(bob, people[9], important_dates=[day])
+    carry_all()
+    with account_write(bob):
+        for row in Relationship.objects.owned_by(bob).visible():
+            if row.person_id < row.related_person_id:
+                delete_relationship(owner=bob, relationship_id=row.pk, now=timezone.now())
+        for person in people[6:9]:
+            edit(bob, person, nickname=None)
+        edit(bob, people[9], important_dates=[], nickname=None)
+    carry_all()
+    assert [row["count"] for row in held_rows(alices, share)] == [7]
+    decide(alices, share, "refuse")
+    carry_all()
+    for user in (alice, bob):
+        assert Relationship.objects.owned_by(user).visible().count() == 6
+        assert ImportantDate.objects.owned_by(user).active().get().date == day["date"]
+    assert [Person.objects.owned_by(bob).get(pk=person.pk).nickname for person in people] == ["N"] * 10
+
+
+def test_who_leaves_is_held_no_more(alice: User, bob: User, alices: Client, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    _delete(bob, people[:6])
+    carry_all()
+    bobs.ok("DELETE", f"/api/shares/{share.pk}/membership")
+    carry_all()
+    assert held_rows(alices, share) == []
+    assert decide(alices, share, "refuse", 409)["code"] == "not_held"
+
+
+def test_a_conflict_of_somebody_held_sends_nothing(alice: User, bob: User, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    edit(alice, person_of(alice, people[0]), nickname="Ours")
+    edit(bob, people[0], nickname="Theirs")
+    carry_all()
+    (conflict,) = bobs.ok("GET", f"/api/shares/{share.pk}/conflicts")["conflicts"]
+    _edit_in_one_write(bob, people[:6], job_title="Countess")
+    carry_all()
+    bobs.ok("POST", f"/api/share-conflicts/{conflict['id']}/resolve", {"resolution": "keep_remote"})
+    carry_all()
+    assert person_of(alice, people[0]).job_title is None
+    assert bobs.ok("GET", f"/api/shares/{share.pk}/conflicts")["conflicts"] == []
+    Hold.unscoped.rows().update(state="accepted")
+    edit(bob, people[9], nickname="Next")
+    carry_all()
+    assert (person_of(alice, people[0]).job_title, person_of(bob, people[0]).nickname) == ("Countess", "Ours")

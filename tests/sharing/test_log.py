@@ -8,9 +8,11 @@ from django.utils import timezone
 
 from accounts.models import User
 from people.models import ImportantDate
+from sharing.carry.pictures import purge_pictures
 from sharing.models import LogEntry, Share
 from tests.builders import UNKNOWN_ID
 from tests.client import Client, client_of
+from tests.pictures import picture, upload
 from tests.sharing.conftest import add_person, carry_all, edit, leave_group, membership_of, person_of, share_people
 
 PHONE = {"type": "mobile", "number": "+43 660 111"}
@@ -156,3 +158,20 @@ def test_private_fields_stay_as_they_are(alice: User, bob: User, bobs: Client) -
     (changed,) = [entry for entry in log_of(bobs, share) if entry["action"] == "changed"]
     assert changed["undoable"] is False
     assert undo(bobs, share, changed, 409)["code"] == "not_undoable"
+
+
+def test_a_former_photo_comes_back(alice: User, bob: User, api: Client, bobs: Client) -> None:
+    share = share_people(alice, bob)
+    ada = add_person(alice)
+    former = upload(api, f"/api/people/{ada.pk}/photo", picture()).json()["photo"]
+    carry_all()
+    upload(api, f"/api/people/{ada.pk}/photo", picture(color="blue"))
+    carry_all()
+    purge_pictures(now=timezone.now() + dt.timedelta(days=2))
+    changed = next(entry for entry in log_of(bobs, share) if entry["action"] == "changed")
+    assert changed["fields"] == ["photo"]
+    undo(bobs, share, changed)
+    carry_all()
+    ada.refresh_from_db()
+    assert ada.photo == former
+    assert bobs.call("GET", f"/api/photos/{person_of(bob, ada).pk}").status_code == 200

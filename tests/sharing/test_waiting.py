@@ -10,7 +10,7 @@ from people.models import MergeRecord
 from people.services.people import delete_people
 from sharing.carry.carrier import carry_account
 from sharing.carry.sweep import wake_for_room
-from sharing.models import CopyState, Share, ShareMembership
+from sharing.models import CopyState, Share
 from tests.builders import UNKNOWN_ID, make_keys, make_person, make_token, set_plan_limits
 from tests.client import Client, client_of
 from tests.sharing.conftest import (
@@ -354,7 +354,7 @@ def test_strangers_and_former_members(alice: User, bob: User, bobs: Client, stra
     for client, path in ((stranger, _path(share)), (bobs, f"/api/shares/{UNKNOWN_ID}/waiting")):
         client.ok("GET", path, status=404)
         client.ok("POST", path, {"finish": True}, status=404)
-    ShareMembership.unscoped.rows().filter(owner=bob).update(deleted_at=timezone.now(), revision=99)
+    bobs.ok("DELETE", f"/api/shares/{share.pk}/membership")
     bobs.ok("GET", _path(share), status=404)
     bobs.ok("POST", _path(share), {"finish": True}, status=404)
 
