@@ -31,6 +31,7 @@ SCHEDULE = (
     ScheduledTask("Counts of days", "contacts_project.operation.tasks.count_days", minute="11"),
     ScheduledTask("Addresses for the geocoder", "people.tasks.geocode"),
     ScheduledTask("Next days of dates", "people.tasks.refresh_next_dates"),
+    ScheduledTask("End of shares' history", "sharing.tasks.purge", minute="57", hour="3"),
     ScheduledTask("Invitations to shares", "sharing.tasks.send_invitations"),
     ScheduledTask("Purge of what was deleted", "people.tasks.purge_deleted", minute="17", hour="3"),
 )

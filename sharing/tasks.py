@@ -16,6 +16,7 @@ from sharing.carry.ending import (
 )
 from sharing.carry.sweep import due_accounts, due_accounts_of, wake_for_room
 from sharing.services.mail import send_due_invitations
+from sharing.services.purge import purge_shares
 
 
 @shared_task
@@ -71,3 +72,9 @@ def enqueue_ends() -> None:
 def send_invitations() -> None:
     """After an invitation, and every minute: send the mails that are due."""
     send_due_invitations(now=timezone.now())
+
+
+@shared_task
+def purge() -> None:
+    """Every day: what has ended, and what has been kept long enough."""
+    purge_shares(now=timezone.now())

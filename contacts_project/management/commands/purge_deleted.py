@@ -5,6 +5,7 @@ from django.core.management.base import CommandParser
 from contacts_project.management.service_command import ServiceCommand, add_now_option, parse_now
 from notifications.ledger import purge_history
 from people.trash import purge_deleted
+from sharing.services.purge import purge_shares
 
 
 class Command(ServiceCommand):
@@ -15,5 +16,5 @@ class Command(ServiceCommand):
 
     def handle(self, *, now: str | None, **options: object) -> None:
         moment = parse_now(now)
-        removed = {**purge_deleted(now=moment), "deliveries": purge_history(now=moment)}
+        removed = {**purge_deleted(now=moment), **purge_shares(now=moment), "deliveries": purge_history(now=moment)}
         self.stdout.write(", ".join(f"{name}: {count}" for name, count in removed.items()))
