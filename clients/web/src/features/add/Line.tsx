@@ -10,14 +10,16 @@ import { fold } from "../../store/fold.ts";
 import { search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { lazy } from "../../ui/lazy.tsx";
 import { KINDS } from "../person/interactions.ts";
 import { Sheet } from "../search/Sheet.tsx";
 import type { Reading } from "./parse.ts";
 import { type Choices, NO_CHOICES, type Plan, planOf, summaryOf } from "./plan.ts";
-import { RelationForm } from "./RelationForm.tsx";
 import { useReading } from "./useReading.ts";
 import { write } from "./write.ts";
 import "./add.css";
+
+const RelationshipDialog = lazy(() => import("../person/RelationshipDialog.tsx"));
 
 const MAX_COMPLETIONS = 3;
 const MIN_COMPLETED = 2; // letters
@@ -86,7 +88,7 @@ export function Line() {
     { label: "A date with a reminder", icon: "cake", tone: "date", act: () => open(`/dates/new${who && `?${who}`}`) },
     { label: "A relationship", icon: "link", tone: "tie", act: () => setRelating(true) },
   ];
-  if (isRelating) return <RelationForm personId={given[0] ?? null} onClose={end} />;
+  if (isRelating) return <RelationshipDialog personId={given[0] ?? null} onClose={end} />;
   return (
     <Sheet
       label={isLog ? t("Log a contact") : t("Add")}

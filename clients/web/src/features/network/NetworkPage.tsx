@@ -9,6 +9,7 @@ import { announce } from "../../ui/announce.ts";
 import { Check, Field, SelectField } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
+import { lazy } from "../../ui/lazy.tsx";
 import { isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
 import { type ListControl, VirtualList } from "../../ui/VirtualList.tsx";
@@ -17,10 +18,11 @@ import { buildGraph, type Graph, labelOf, type Node, otherEnd, surroundingsOf, t
 import { Chosen, Face, Peek, type Way } from "./Inspector.tsx";
 import { arrange, knownPositions, shapeOf } from "./layout.ts";
 import { NetworkPicture, READABLE_SCALE } from "./picture.ts";
-import { type NewTie, TieDialog } from "./TieDialog.tsx";
 import { GroupChips } from "../groups/GroupChips.tsx";
 import "../../styles/bleed.css";
 import "./network.css";
+
+const RelationshipDialog = lazy(() => import("../person/RelationshipDialog.tsx"));
 
 const ROW_HEIGHT = 60;
 const TIES_IN_ROW = 3;
@@ -45,7 +47,7 @@ function Network({ centre }: { centre: string | null }) {
   const [selectedId, setSelectedId] = useState<string | null>(centre ?? place.value.query.get("at"));
   const [words, setWords] = useState("");
   const [fromId, setFromId] = useState<string | null>(null); // where the way between two begins
-  const [newTie, setNewTie] = useState<NewTie | null>(null);
+  const [newTie, setNewTie] = useState<{ from: string; to: string | null } | null>(null);
   const [hasFilter, setFilter] = useState(place.value.query.has("type"));
   const picture = useRef<NetworkPicture | null>(null);
   const list = useRef<ListControl | null>(null);
@@ -148,7 +150,7 @@ function Network({ centre }: { centre: string | null }) {
           />
         </aside>
       </div>
-      {newTie && <TieDialog tie={newTie} onClose={() => setNewTie(null)} />}
+      {newTie && <RelationshipDialog personId={newTie.from} otherId={newTie.to} onClose={() => setNewTie(null)} />}
     </Page>
   );
 }

@@ -9,7 +9,7 @@ import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import type { Person } from "./entries.ts";
-import { type Relationship, RelationshipDialog, typeOfOther } from "./RelationshipDialog.tsx";
+import RelationshipDialog, { type Relationship, typeOfOther } from "./RelationshipDialog.tsx";
 import { partlyKnownDay } from "./dates.ts";
 import { SectionHead } from "./SectionHead.tsx";
 
@@ -69,8 +69,8 @@ export function RelationshipsSection({ person, name, isAdding, onAdding }: { per
           </ul>
         </section>
       )}
-      {isAdding && <RelationshipDialog person={person} name={name} row={null} onClose={() => onAdding(false)} />}
-      {edited && <RelationshipDialog person={person} name={name} row={edited} onClose={() => setEdited(null)} />}
+      {isAdding && <RelationshipDialog personId={person.id} onClose={() => onAdding(false)} />}
+      {edited && <RelationshipDialog personId={person.id} row={edited} onClose={() => setEdited(null)} />}
     </>
   );
 }
