@@ -24,6 +24,7 @@ INDEX_SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Reminders", ("notifications.delivery", "notifications.destination", "notifications.digestschedule")),
     ("Address books", ("carddav.connection", "carddav.run", "carddav.conflict", "carddav.mapping")),
     ("Calendars", ("meetings.calendarsource",)),
+    ("Shares", ("sharing.sharemembership",)),
     (
         "Background work",
         (

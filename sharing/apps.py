@@ -10,7 +10,7 @@ class SharingConfig(AppConfig):
         from contacts_project.kernel.ownership.account_lock import register_shared_write_hook  # noqa: PLC0415 - as above
         from contacts_project.kernel.ownership.larger_work import register_end_hook  # noqa: PLC0415 - as above
         from people.extensions import register_extension  # noqa: PLC0415 - as above
-        from sharing import invariants  # noqa: F401, PLC0415 - as above, registers them
+        from sharing import checks, invariants  # noqa: F401, PLC0415 - as above, register themselves
         from sharing.carry.origins import end_origin  # noqa: PLC0415 - as above
         from sharing.extension import SharingExtension  # noqa: PLC0415 - as above
         from sharing.models import ShareConflict, ShareMembership  # noqa: PLC0415 - as above

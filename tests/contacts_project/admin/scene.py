@@ -11,6 +11,7 @@ from carddav.models import Mapping, MappingStatus
 from meetings.models import CalendarSource
 from notifications.models import Destination, DigestSchedule
 from people.models import GeocodedAddress
+from sharing.models import Share, ShareMember, ShareMembership
 from tests.builders import make_person
 from tests.carddav.builders import make_conflict, make_mapping
 from tests.contacts_project.operation.rows import make_delivery, make_ended_run
@@ -67,6 +68,9 @@ def make_row_for_every_list(owner: User) -> None:
         last_error_code="auth",
         last_error="Zanzibar-message",
     )
+    share = Share.objects.create(name="Zanzibar-label")
+    member = ShareMember.objects.create(share=share, name="Zanzibar-user", is_host=True)
+    ShareMembership.objects.create(pk=member.pk, owner=owner, share=share, member=member, due_at=now)
     AccountMail.objects.create(kind="VERIFY", address=owner.email, owner=owner)
     AccountSession.objects.create(owner=owner, session_key=f"k{owner.pk.hex}", last_used_at=now)
     TotpDevice.objects.create(owner=owner, secret="Zanzibar-totp", confirmed_at=now)

@@ -54,6 +54,7 @@ STATES_BY_LIST = {
     "carddav/run": ("queued", "running", "ended"),
     "carddav/conflict": ("open", "decided"),
     "meetings/calendarsource": ("failing",),
+    "sharing/sharemembership": ("due",),
     "people/geocodedaddress": ("pending", "done", "failed", "skipped"),
 }
 
@@ -101,7 +102,7 @@ def test_no_page_shows_contents_of_accounts_or_secrets(operator_with_rows: Clien
 def test_index_groups_the_lists_for_operators(operator: Client) -> None:
     html = html_of(operator, "/admin/")
     assert re.findall(r"<caption>(.*?)</caption>", html) == [
-        *("Accounts", "Reminders", "Address books", "Calendars", "Background work", "Operators")
+        *("Accounts", "Reminders", "Address books", "Calendars", "Shares", "Background work", "Operators")
     ]
     assert all(path in html for path in LIST_PATHS)
     assert "Contacts · Operation" in html
