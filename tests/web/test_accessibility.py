@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from meetings.models import CalendarSource
 from people.models import ContactImport, Group, Person
+from sharing.models import Share
 from tests.builders import make_person
 from tests.client import Client, client_of
 from tests.meetings.builders import make_proposal
@@ -39,6 +40,7 @@ PATHS = [
     "/groups/{group}",
     "/import",
     "/import/{import}",
+    "/invitation",
     "/letters",
     "/log",
     "/map",
@@ -54,6 +56,9 @@ PATHS = [
     "/relationships",
     "/relationships/suggestions",
     "/settings",
+    "/shares",
+    "/shares/{share}",
+    "/shares/{share}/review",
     "/trash",
     "/unsent",
 ]
@@ -90,6 +95,7 @@ def ada(alice: User) -> Person:
     ada, ben = make_person(alice, name="Ada"), make_person(alice, name="Ben")
     api = client_of(alice)
     group = api.ok("POST", "/api/groups", {"name": "Engines"}, status=201)["group"]["id"]
+    api.ok("POST", "/api/shares", {"name": "Engines", "groupId": group}, status=201)
     import_vcards(api, vcard("FN:Cleo", "BDAY:31.02.1990"))
     types = api.ok("GET", "/api/relationship-types")["relationshipTypes"]
     body = {
@@ -116,8 +122,8 @@ def ada(alice: User) -> Person:
 
 
 def address_of(path: str, ada: Person) -> str:
-    values = {"person": ada.pk, "group": Group.unscoped.get().pk, "import": ContactImport.unscoped.get().pk}
-    return path.format(**values)
+    values = {"group": Group.unscoped.get().pk, "import": ContactImport.unscoped.get().pk}
+    return path.format(person=ada.pk, share=Share.unscoped.get().pk, **values)
 
 
 def violations(page: Page, rules: Any = RULES) -> list[Any]:

@@ -9,10 +9,10 @@ import { loadNewVersion, newVersion } from "./version.ts";
 import { Waiting } from "./Waiting.tsx";
 
 export function Banners() {
-  const { sync, pending, refused, conflicts } = useAccount();
+  const { sync, answers, pending, refused, conflicts } = useAccount();
   const { progress } = sync.value;
   const phase = isUnreachable.value ? "offline" : sync.value.phase;
-  const unsent = pending.value.length;
+  const unsent = pending.value.length + answers.value.length;
   const before = useRef(phase);
   useEffect(() => {
     if (phase === "offline" && before.current !== "offline") announce(t("Offline. What you change is saved here."));

@@ -238,8 +238,8 @@ function Tools() {
 
 // What is not sent yet, in one calm line.
 export function SyncState() {
-  const { pending, sync } = useAccount();
-  const unsent = pending.value.length;
+  const { answers, pending, sync } = useAccount();
+  const unsent = pending.value.length + answers.value.length;
   const isOffline = sync.value.phase === "offline";
   if (unsent === 0)
     return (

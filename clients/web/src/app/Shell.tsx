@@ -111,11 +111,11 @@ function CurrentPage({ isIn }: { isIn: boolean }) {
   const isAllowed = found && (isIn || found.route.isOpen);
   useEffect(() => {
     if (!isIn && !isAllowed) navigate(`/sign-in?next=${encodeURIComponent(here.value)}`, { replace: true });
-    else if (isIn && found?.route.isOpen) navigate(nextPath(), { replace: true });
+    else if (isIn && found?.route.isOpen && !found.route.isForAll) navigate(nextPath(), { replace: true });
   }, [isIn, isAllowed, path]);
   useLoaded(found?.route);
   if (!found) return isIn ? <Missing /> : null;
-  if (!isAllowed || (isIn && found.route.isOpen)) return null;
+  if (!isAllowed || (isIn && found.route.isOpen && !found.route.isForAll)) return null;
   const Found = loaded.get(found.route.load);
   if (Found) return <Found key={path} params={found.params} />;
   return failure.value ? <LoadFailed /> : <div class="page" aria-busy="true" />;

@@ -14,6 +14,7 @@ export interface Route {
   path: string; // with parameters: /people/:id
   load: () => Promise<{ default: ComponentType<{ params: Record<string, string> }> }>;
   isOpen?: boolean; // also without a session
+  isForAll?: boolean; // and with one, too
   isFirst?: boolean; // its texts are loaded with the client
   pane?: "people" | "settings"; // the list beside it on a desk
   aside?: Route["load"]; // at its other side on a wide screen

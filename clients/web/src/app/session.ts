@@ -179,6 +179,7 @@ async function openAccount(id: string): Promise<void> {
     const { syncedAt, error } = opened.sync.value;
     if (syncedAt) {
       localStorage.setItem(FILLED, id);
+      void sendKeptAnswers(opened);
       if (!isPushLooked && globalThis.Notification?.permission === "granted") {
         isPushLooked = true;
         void import("../features/notifications/push.ts").then(({ renewPush }) => renewPush(id)).catch(() => undefined);
@@ -195,6 +196,13 @@ async function openAccount(id: string): Promise<void> {
     stopProbe();
   };
   void navigator.storage?.persist?.();
+}
+
+// Answers about what is shared that were given without a network.
+async function sendKeptAnswers(opened: Account): Promise<void> {
+  if (opened.answers.peek().length === 0) return;
+  const { sendAndTell } = await import("../features/sharing/answers.ts");
+  await sendAndTell(opened);
 }
 
 async function openStore(id: string): Promise<Store & { close(): void }> {

@@ -29,6 +29,18 @@ const DEFAULT_SETTINGS = {
 // What the list of the service may leave out.
 const NO_LISTS = { phoneNumbers: [], emails: [], addresses: [], urls: [], imHandles: [], locations: [], customFields: [], customFieldValues: [], more: [] };
 
+// An answer about what is shared, which waits to be sent (features/sharing/answers.ts).
+export interface Answer {
+  id: string;
+  path: string;
+  body: object;
+  about: string[]; // the ids of what it answers, which is not shown any more
+  text: string; // in words
+  heldUntil?: number; // so that it can be undone
+}
+
+export const ANSWERS = "answer "; // what their keys begin with, in the facts of the store
+
 // A table of whole records, for types of which an account has few.
 export class Table<T extends RecordType> {
   readonly byId = signal<ReadonlyMap<string, Records[T]>>(new Map());
@@ -62,9 +74,11 @@ export class Account {
   readonly held = signal<Edit[]>([]); // what is not to be sent yet, so that it can be taken back
   readonly refused = signal<Edit[]>([]);
   readonly conflicts = signal<Conflict[]>([]);
+  readonly answers = signal<Answer[]>([]);
   readonly groups: Table<"group">;
   readonly templates: Table<"customFieldTemplate">;
   readonly relationshipTypes: Table<"relationshipType">;
+  readonly shares: Table<"share">;
   readonly settings: ReadonlySignal<Settings>;
   // Rises with each change of a row of people.
   readonly peopleVersion = signal(0);
@@ -94,6 +108,7 @@ export class Account {
     this.groups = new Table(this.copy, "group");
     this.templates = new Table(this.copy, "customFieldTemplate");
     this.relationshipTypes = new Table(this.copy, "relationshipType");
+    this.shares = new Table(this.copy, "share");
     this.#settings = new Table(this.copy, "settings");
     this.settings = computed(() => this.#settings.byId.value.get(id) ?? [...this.#settings.byId.value.values()][0] ?? DEFAULT_SETTINGS);
     this.#people = new LiveTable(this.copy, "person", toPersonRow, () => {
@@ -113,14 +128,14 @@ export class Account {
 
   // Reads what lists need, and begins to sync.
   async open(): Promise<void> {
-    await Promise.all([this.#settings, this.groups, this.templates, this.relationshipTypes].map((table) => table.open()));
+    await Promise.all([this.#settings, this.groups, this.templates, this.relationshipTypes, this.shares].map((table) => table.open()));
     // A new device has no settings before the first sync: until then the language of the browser stays.
     const language = computed(() => this.settings.value.language as Language | undefined);
     await setLanguage(language.value ?? preferredLanguage());
     this.#stopLanguage = effect(() => void (language.value && setLanguage(language.value)));
     await this.#people.open();
     if (this.#people.rows.size === 0) void this.#readFirstPage().catch(() => undefined); // offline: the copy stays empty
-    await this.#readEdits();
+    await Promise.all([this.#readEdits(), this.readAnswers()]);
     this.copy.subscribe(() => void this.#readEdits());
     this.syncer.start();
   }
@@ -130,7 +145,7 @@ export class Account {
     this.#stopLanguage();
     this.onClose();
     this.syncer.stop();
-    for (const table of [this.#settings, this.groups, this.templates, this.relationshipTypes, this.#people]) table.close();
+    for (const table of [this.#settings, this.groups, this.templates, this.relationshipTypes, this.shares, this.#people]) table.close();
     this.store.close();
   }
 
@@ -146,6 +161,11 @@ export class Account {
   person(id: string): PersonRow | undefined {
     this.people.value; // computes the names, and subscribes the view
     return this.#people.rows.get(id);
+  }
+
+  async readAnswers(): Promise<void> {
+    const rows = this.#isOpen ? await this.store.all("facts", { prefix: ANSWERS }) : [];
+    if (rows.length || this.answers.peek().length) this.answers.value = rows.map((row) => JSON.parse(String(row)) as Answer);
   }
 
   async #readEdits(): Promise<void> {

@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
-import { href } from "../../app/router.ts";
 import { register } from "../../app/session.ts";
 import { language, t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { Gate } from "./Gate.tsx";
 import { PasswordField } from "./PasswordField.tsx";
-import { ProviderLinks, useProviders } from "./SignInForm.tsx";
+import { ProviderLinks, useProviders, withNext } from "./SignInForm.tsx";
 
 export default function RegisterPage() {
   const [values, setValues] = useState({ name: "", email: "", password: "" });
@@ -33,7 +32,7 @@ export default function RegisterPage() {
       <Gate title={t("Look into your mail")}>
         <p>{t("We have sent a link to {email}. Open it, then sign in.", { email: values.email })}</p>
         <p>
-          <a class="button main" href={href("/sign-in")}>
+          <a class="button main" href={withNext("/sign-in")}>
             {t("Sign in")}
           </a>
         </p>
@@ -57,7 +56,7 @@ export default function RegisterPage() {
         <ProviderLinks providers={providers} />
       </form>
       <p class="small">
-        {t("You have an account?")} <a href={href("/sign-in")}>{t("Sign in")}</a>
+        {t("You have an account?")} <a href={withNext("/sign-in")}>{t("Sign in")}</a>
       </p>
     </Gate>
   );

@@ -1,5 +1,6 @@
 // Signing in by password, with the second factor if the account has one. Used by the page and by the dialog of an ended session.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { href, place } from "../../app/router.ts";
 import { connection, leaveForProvider, refusal, signIn } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
@@ -9,6 +10,12 @@ import { PasswordField } from "./PasswordField.tsx";
 interface Props {
   email?: string;
   onDone?: () => void; // the page goes on by itself
+}
+
+// The way back to where the user wanted to go stays in the address.
+export function withNext(path: string): string {
+  const next = place.value.query.get("next");
+  return href(next ? `${path}?next=${encodeURIComponent(next)}` : path);
 }
 
 interface Providers {

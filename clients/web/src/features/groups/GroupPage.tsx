@@ -24,6 +24,9 @@ import { intervalLabel } from "../people/intervals.ts";
 import { createNewPeople } from "../people/newPeople.ts";
 import { PersonPicker } from "../people/PersonPicker.tsx";
 import { secondLine } from "../people/secondLine.ts";
+import { SharedGroup } from "../sharing/SharedGroup.tsx";
+import { ShareGroupDialog } from "../sharing/ShareGroupDialog.tsx";
+import { shareOfGroup } from "../sharing/shares.ts";
 import { type Group, GroupForm, groupDraftKey } from "./GroupForm.tsx";
 import { Together } from "./Together.tsx";
 import { PrintedList } from "./PrintedList.tsx";
@@ -56,10 +59,13 @@ function OneGroup({ group }: { group: Group }) {
   const [isEditing, setEditing] = useState(hasDraft(groupDraftKey(account.id, id)));
   const [isAdding, setAdding] = useState(false);
   const [isPrinting, setPrinting] = useState(false);
+  const [isSharing, setSharing] = useState(false);
+  const share = shareOfGroup(account, id);
   useKeys(
     [
       { key: "e", label: t("Edit the group"), act: () => setEditing(true) },
       { key: "a", label: t("Add people to the group"), act: () => setAdding(true) },
+      { key: "s", label: t("Share with others"), act: () => (share ? navigate(`/shares/${share.id}`) : setSharing(true)) },
       { key: "l", label: t("Log a contact with all"), act: () => navigate(`/log?group=${id}`) },
       { key: "w", label: t("Write to all"), act: () => document.querySelector<HTMLElement>("[data-write]")?.click() },
       {
@@ -71,7 +77,7 @@ function OneGroup({ group }: { group: Group }) {
         },
       },
     ],
-    [id, members],
+    [id, members, share],
   );
   const remove = async () => {
     await account.copy.delete("group", id);
@@ -90,6 +96,7 @@ function OneGroup({ group }: { group: Group }) {
           label={t("More about {name}", { name })}
           items={[
             { label: t("Edit"), onSelect: () => setEditing(true) },
+            { label: t("Share with others"), onSelect: () => (share ? navigate(`/shares/${share.id}`) : setSharing(true)) },
             { label: t("Select people of the group"), onSelect: () => navigate(`/people?group=${id}`) },
             { label: t("Download as vCards"), onSelect: () => void downloadCards(account, members, name) },
             { label: t("Print"), onSelect: () => setPrinting(true) },
@@ -102,7 +109,8 @@ function OneGroup({ group }: { group: Group }) {
     >
       {description && <p class="group-description">{description}</p>}
       {isEditing && <GroupForm group={group} onDone={() => setEditing(false)} />}
-      <WithAll group={group} members={members} onAdd={() => setAdding(true)} />
+      {share && <SharedGroup share={share} />}
+      <WithAll group={group} members={members} onAdd={() => setAdding(true)} onShare={share ? null : () => setSharing(true)} />
       <div class="two no-print">
         <section class="section">
           <header>
@@ -151,6 +159,7 @@ function OneGroup({ group }: { group: Group }) {
         </div>
       </div>
       {isPrinting && <PrintedList members={members} onDone={() => setPrinting(false)} />}
+      {isSharing && <ShareGroupDialog group={group} onClose={() => setSharing(false)} />}
       {isAdding && <AddPeople groupId={id} members={members} onClose={() => setAdding(false)} />}
     </Page>
   );
@@ -253,7 +262,8 @@ function Rule({ group }: { group: Group }) {
   );
 }
 
-function WithAll({ group, members, onAdd }: { group: Group; members: PersonRow[]; onAdd: () => void }) {
+// `onShare` is null if the group is shared already.
+function WithAll({ group, members, onAdd, onShare }: { group: Group; members: PersonRow[]; onAdd: () => void; onShare: (() => void) | null }) {
   const account = useAccount();
   const [mail, setMail] = useState<{ url: string | null; addresses: string[] } | null>(null);
   const ids = members.map(({ id }) => id).join();
@@ -291,6 +301,12 @@ function WithAll({ group, members, onAdd }: { group: Group; members: PersonRow[]
         <Icon name="add" />
         {t("Add people")}
       </button>
+      {onShare && (
+        <button class="button" onClick={onShare}>
+          <Icon name="share" />
+          {t("Share")} …
+        </button>
+      )}
       <a class="button" href={href(`/letters?groups=${group.id}`)}>
         <Icon name="print" />
         {t("Letters|by post")}

@@ -15,7 +15,7 @@ export default function GroupsPage() {
   const counts = useMemo(() => countMembers(people), [people, account.peopleVersion.value]);
   const groups = account.groups.all.sort((one, other) => one.name.localeCompare(other.name));
   return (
-    <Page title={t("Groups")}>
+    <Page title={t("Groups")} actions={<a class="button" href={href("/shares")}>{t("Shared with others")}</a>}>
       <NewGroup names={groups.map(({ name }) => name)} />
       {groups.length === 0 && <p class="card">{t("There is no group yet. A group can be a family, a team, a choir, everybody who gets a card.")}</p>}
       <ul class="group-cards">

@@ -65,6 +65,12 @@ export default function MorePage() {
               <Icon name="next" size={16} />
             </a>
           </li>
+          <li>
+            <a class="more-line" href={href("/shares")}>
+              <span class="grow">{t("Shared with others")}</span>
+              <Icon name="next" size={16} />
+            </a>
+          </li>
         </ul>
       </section>
       <section class="section">

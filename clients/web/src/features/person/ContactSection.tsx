@@ -9,6 +9,8 @@ import { breakable } from "../../ui/breakable.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
+import { Lock } from "../sharing/Lock.tsx";
+import type { PrivateField } from "../sharing/shares.ts";
 import { addressLines, mapUrl } from "./addresses.ts";
 import { type Entry, type Person, typeLabel } from "./entries.ts";
 import { offerLog } from "./interactions.ts";
@@ -24,13 +26,13 @@ export function ContactSection({ person, name }: { person: Person; name: string 
       {person.phoneNumbers.map((entry) => {
         const [url, sms] = [telUrl(entry.number), smsUrl(entry.number)];
         return (
-          <Line key={entry.id} {...shared} kind="CALL" label={typeLabel(entry.type)} text={entry.number} url={url} action={t("Call {name}: {value}", { name, value: entry.number })}>
+          <Line key={entry.id} {...shared} kind="CALL" field="phoneNumbers" label={typeLabel(entry.type)} text={entry.number} url={url} action={t("Call {name}: {value}", { name, value: entry.number })}>
             {sms && <LinkIcon icon="message" url={sms} label={t("Write {name} a message: {value}", { name, value: entry.number })} />}
           </Line>
         );
       })}
       {person.emails.map(({ id, email, type }) => (
-        <Line key={id} {...shared} kind="EMAIL" label={typeLabel(type)} text={email} url={mailUrl(email)} action={t("Write {name} an e-mail: {value}", { name, value: email })} />
+        <Line key={id} {...shared} kind="EMAIL" field="emails" label={typeLabel(type)} text={email} url={mailUrl(email)} action={t("Write {name} an e-mail: {value}", { name, value: email })} />
       ))}
       {person.imHandles.map(({ id, handle, protocol }) => (
         <Line key={id} {...shared} kind="MESSAGE" label={typeLabel(protocol)} text={handle} url={messengerUrl(protocol, handle)} action={t("Write {name} a message: {value}", { name, value: handle })} />
@@ -40,7 +42,7 @@ export function ContactSection({ person, name }: { person: Person; name: string 
         const others = sharers.get(entry.id) ?? [];
         const also = others.length ? t("also {names}", { names: formatList(others) }) : "";
         return (
-          <Line key={entry.id} {...shared} kind={null} label={[typeLabel(entry.type), also].filter(Boolean).join(" · ")} text={lines.join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: lines.join(" ") })} />
+          <Line key={entry.id} {...shared} kind={null} field="addresses" label={[typeLabel(entry.type), also].filter(Boolean).join(" · ")} text={lines.join("\n")} url={mapUrl(entry as Entry)} action={t("Show the address of {name} on a map: {value}", { name, value: lines.join(" ") })} />
         );
       })}
       {person.urls.map(({ id, url, type }) => (
@@ -67,6 +69,7 @@ interface LineProps {
   person: Person;
   name: string;
   kind: "CALL" | "EMAIL" | "MESSAGE" | null; // what is offered to be logged when the user comes back
+  field?: PrivateField; // that may stay with the user
   label: string;
   text: string;
   url: string | null;
@@ -74,7 +77,7 @@ interface LineProps {
   children?: ComponentChildren;
 }
 
-function Line({ person, name, kind, label, text, url, action, children }: LineProps) {
+function Line({ person, name, kind, field, label, text, url, action, children }: LineProps) {
   const account = useAccount();
   const isOutside = url?.startsWith("http");
   const copy = async () => {
@@ -96,7 +99,7 @@ function Line({ person, name, kind, label, text, url, action, children }: LinePr
             {breakable(text)}
           </span>
         )}
-        <span class="soft label">{label}</span>
+        <span class="soft label">{label} {field && <Lock person={person} field={field} />}</span>
       </span>
       <span class="row tight nowrap no-print">
         {children}

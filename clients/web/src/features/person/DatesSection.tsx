@@ -7,6 +7,7 @@ import { useRecordsOf } from "../../store/records.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Lock } from "../sharing/Lock.tsx";
 import { DateDialog } from "./DateDialog.tsx";
 import { dateInWords, type ImportantDate, nextOccurrence, occasion, reminderInWords, yearsInWords } from "./dates.ts";
 import type { Person } from "./entries.ts";
@@ -40,6 +41,7 @@ export function DatesSection({ person, name, isAdding, onAdding }: { person: Per
       {dates.length > 0 && (
         <section class="section" id="person-dates" aria-label={t("Dates")}>
           <SectionHead title={t("Dates")} letter="d">
+            <Lock person={person} field="importantDates" />
             <button class="plain icon no-print" onClick={() => onAdding(true)} aria-label={t("Add a date of {name}", { name })}>
               <Icon name="add" />
             </button>

@@ -6,6 +6,8 @@ import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { PhotoPicker } from "../../ui/PhotoPicker.tsx";
+import { Lock } from "../sharing/Lock.tsx";
+import { SharedWith } from "../sharing/SharedWith.tsx";
 import type { Person } from "./entries.ts";
 import { GroupsSection } from "./GroupsSection.tsx";
 import { useLocalTime } from "./localTime.ts";
@@ -65,6 +67,8 @@ export function Head({ person, name, heading, onPhoto }: Props) {
           {isUnsent && <Fact icon="cloud">{t("kept here")}</Fact>}
         </p>
         {person.groupIds.length > 0 && <GroupsSection groupIds={person.groupIds} />}
+        <SharedWith person={person} />
+        {person.photo && <Lock person={person} field="photo" label={t("Photo")} />}
       </div>
     </div>
   );

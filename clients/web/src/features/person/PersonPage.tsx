@@ -17,6 +17,7 @@ import { deletePeople } from "../people/actions.ts";
 import { intervalLabel } from "../people/intervals.ts";
 import { personPath, shownIds } from "../people/listed.ts";
 import { setUsual, usual } from "../people/reach.ts";
+import { Lock } from "../sharing/Lock.tsx";
 import { AboutSection, hasDetails } from "./AboutSection.tsx";
 import { COMPOSER_LINE } from "./Composer.tsx";
 import { CONTACT_FIELDS } from "./ContactForm.tsx";
@@ -214,6 +215,7 @@ function OnePerson({ person }: { person: Person }) {
               {person.notes && !open.has("notes") && (
                 <section class="section" id="person-notes" aria-label={t("Notes")}>
                   <SectionHead title={t("Notes")} letter={SECTIONS.notes.letter}>
+                    <Lock person={person} field="notes" />
                     <EditButton section={t("Notes")} name={name} onEdit={() => edit("notes")} />
                   </SectionHead>
                   <div class="card">
@@ -224,6 +226,7 @@ function OnePerson({ person }: { person: Person }) {
               {hasDetails(person) && !open.has("details") && (
                 <section class="section" aria-label={t("About|a person")}>
                   <SectionHead title={t("About|a person")} letter={SECTIONS.details.letter}>
+                    {person.customFields.length > 0 && <Lock person={person} field="customFields" />}
                     <EditButton section={t("About|a person")} name={name} onEdit={() => edit("details")} />
                   </SectionHead>
                   <AboutSection person={person} />
@@ -232,6 +235,7 @@ function OnePerson({ person }: { person: Person }) {
               {person.contactReminderEnabled && !open.has("reminder") && (
                 <section class="section" aria-label={t("Getting in touch")}>
                   <SectionHead title={t("Getting in touch")} letter={SECTIONS.reminder.letter}>
+                    <Lock person={person} field="always" />
                     <EditButton section={t("Getting in touch")} name={name} onEdit={() => edit("reminder")} />
                   </SectionHead>
                   <p class="card">

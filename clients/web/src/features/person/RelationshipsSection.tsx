@@ -8,6 +8,7 @@ import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Lock } from "../sharing/Lock.tsx";
 import type { Person } from "./entries.ts";
 import RelationshipDialog, { type Relationship, typeOfOther } from "./RelationshipDialog.tsx";
 import { partlyKnownDay } from "./dates.ts";
@@ -34,6 +35,7 @@ export function RelationshipsSection({ person, name, isAdding, onAdding }: { per
       {around.length > 0 && (
         <section class="section" id="person-around" aria-label={title}>
           <SectionHead title={title} letter="p">
+            <Lock person={person} field="relationships" />
             <button class="plain icon no-print" onClick={() => onAdding(true)} aria-label={t("Add a relationship of {name}", { name })}>
               <Icon name="add" />
             </button>

@@ -8,6 +8,7 @@ import { useRecordsOf } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
 import { Menu } from "../../ui/Menu.tsx";
+import { Lock } from "../sharing/Lock.tsx";
 import { Composer } from "./Composer.tsx";
 import { type ImportantDate, nextOccurrence, occasion, yearsInWords } from "./dates.ts";
 import type { Person } from "./entries.ts";
@@ -53,6 +54,7 @@ export function Timeline({ person, name }: { person: Person; name: string }) {
     <section class="section together" id="person-together" aria-label={t("Together")}>
       <header>
         <h2>{t("Together")}</h2>
+        <Lock person={person} field="always" />
         {entries.length >= MIN_FILTERED && (
           <Menu
             class="plain small no-print"

@@ -6,6 +6,8 @@ import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { Icon } from "../../ui/Icon.tsx";
+import { readInvitations } from "../sharing/invitations.ts";
+import { useKept } from "../sharing/useKept.ts";
 import { decisionsOf, type Figures } from "./decisions.ts";
 
 const SEARCH_AFTER_MILLISECONDS = 3_000;
@@ -37,9 +39,10 @@ export function Decisions({ meetings }: { meetings: number }) {
     }, SEARCH_AFTER_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [isUnknown]);
+  const [{ data: invitations }] = useKept("share invitations", (signal) => readInvitations(null, signal));
   const kept = localStorage.getItem(key);
   const isOffline = account.sync.value.phase === "offline";
-  const shown = decisionsOf({ account, meetings, figures: data ?? (kept ? JSON.parse(kept) : {}) });
+  const shown = decisionsOf({ account, meetings, invitations: invitations?.length ?? 0, figures: data ?? (kept ? JSON.parse(kept) : {}) });
   const isUnread = problem !== null && !isOffline;
   if (shown.length === 0 && !isUnread) return null;
   return (

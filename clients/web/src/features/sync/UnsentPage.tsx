@@ -6,12 +6,13 @@ import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { RefusedMeeting } from "../meetings/RefusedMeeting.tsx";
+import { takeBackAnswer } from "../sharing/answers.ts";
 import { describeEdit, describeField, describeValue, nameOfRecord } from "./describe.ts";
 
 export default function UnsentPage() {
   const account = useAccount();
-  const { pending, refused, conflicts, sync, syncer } = account;
-  const isEmpty = pending.value.length + refused.value.length + conflicts.value.length === 0;
+  const { answers, pending, refused, conflicts, sync, syncer } = account;
+  const isEmpty = answers.value.length + pending.value.length + refused.value.length + conflicts.value.length === 0;
   return (
     <Page title={t("Sent and not sent")} back="/">
       {isEmpty && <p class="card">{t("Everything is sent.")}</p>}
@@ -38,6 +39,21 @@ export default function UnsentPage() {
                     {t("Take back")}
                   </button>
                 )}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {answers.value.length > 0 && (
+        <section class="card stack tight">
+          <h2>{t("Answers about what is shared, kept here")}</h2>
+          <ul class="lines">
+            {answers.value.map((answer) => (
+              <li key={answer.id} class="row apart">
+                <span>{answer.text}</span>
+                <button class="plain" onClick={() => void takeBackAnswer(account, answer)} aria-label={t("Take back: {what}", { what: answer.text })}>
+                  {t("Take back")}
+                </button>
               </li>
             ))}
           </ul>
