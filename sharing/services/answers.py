@@ -21,7 +21,7 @@ from sharing.carry.copies import create_copies, is_edited, keep_copy, link_copy,
 from sharing.carry.holds import mark_answer
 from sharing.models import CopyState, Reason, SharedCopy, ShareMembership
 
-_BATCH_SIZE = 25
+_BATCH_SIZE = 50
 """Answers in one transaction, so that the share and the account are locked for a moment only."""
 
 
@@ -139,17 +139,19 @@ def _answer_batch(owner: User, share_id: UUID, answers: Sequence[Answer], answer
         lock_share(share_id)
         mark_answer(write)
         membership = ShareMembership.objects.owned_by(owner).find_share(share_id)
+        copies = _load_copies(owner, membership, answers)
         created: dict[UUID, SharedCopy] = {}
         for answer in answers:
+            copy = copies.get(parse_id(answer.shared_id))
             try:
-                with transaction.atomic():  # a savepoint: what does not go is rolled back alone
-                    item = _Item(owner, write, membership, _find_copy(owner, membership, answer), now)
-                    if item.copy.pk in created:
-                        raise ActionError
-                    if _carry_out(item, answer):
-                        answered.done += 1
-                    else:
-                        created[item.copy.pk] = item.copy
+                if copy is None:
+                    raise UnknownError
+                if copy.pk in created:
+                    raise ActionError
+                if _carry_out(_Item(owner, write, membership, copy, now), answer):
+                    answered.done += 1
+                else:
+                    created[copy.pk] = copy
             except AnswerError as error:
                 answered.errors.append(ItemError(answer.shared_id, error.code, error.message))
         if created:
@@ -158,13 +160,13 @@ def _answer_batch(owner: User, share_id: UUID, answers: Sequence[Answer], answer
             answered.errors += [ItemError(str(copy.shown_id), "plan_limit", _NO_ROOM) for copy in waiting]
 
 
-def _find_copy(owner: User, membership: ShareMembership, answer: Answer) -> SharedCopy:
+def _load_copies(
+    owner: User, membership: ShareMembership, answers: Sequence[Answer]
+) -> Mapping[UUID | None, SharedCopy]:
+    """The copies that the answers name, by the id under which the API shows them."""
+    keys = [key for answer in answers if (key := parse_id(answer.shared_id))]
     rows = SharedCopy.objects.owned_by(owner).filter(membership=membership).select_related("shared", "person")
-    key = parse_id(answer.shared_id)
-    copy = rows.filter(Q(shared=key) | Q(shared=None, pk=key)).first() if key else None
-    if copy is None:
-        raise UnknownError
-    return copy
+    return {row.shown_id: row for row in rows.filter(Q(shared__in=keys) | Q(shared=None, pk__in=keys))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,17 +219,18 @@ def _merge(item: _Item) -> None:
     kept = rows.filter(shared=shared.merged_into_id).first() if shared and shared.merged_into_id else None
     if kept is None or kept.person_id is None or item.copy.person_id is None:
         raise ActionError
-    keep_copy(item.write, item.membership, item.copy)
     try:
-        merge_people(
-            owner=item.owner,
-            primary_id=kept.person_id,
-            secondary_id=item.copy.person_id,
-            overrides={},
-            now=item.now,
-        )
+        with transaction.atomic():  # a savepoint: a merge that is refused is rolled back alone
+            merge_people(
+                owner=item.owner,
+                primary_id=kept.person_id,
+                secondary_id=item.copy.person_id,
+                overrides={},
+                now=item.now,
+            )
     except DomainError as error:
         raise RefusedError(error.message) from error
+    keep_copy(item.write, item.membership, item.copy)
 
 
 def _remove(item: _Item) -> None:
