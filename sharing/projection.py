@@ -9,8 +9,8 @@ from django.db.models import Count, QuerySet
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
-from people.contents.fields import SCALARS
-from people.names import COLUMNS, NameParts, format_name
+from people.names import NameParts, format_name
+from sharing.carry.neutral import NAME_PARTS
 from sharing.models import (
     Hold,
     HoldState,
@@ -22,8 +22,6 @@ from sharing.models import (
     ShareState,
 )
 from sharing.models.own import MembershipQuerySet
-
-_NAME_PARTS = {name: field.column for name, field in SCALARS.items() if field.column in COLUMNS}
 
 
 def list_shares(owner: User) -> list[JsonObject]:
@@ -75,7 +73,7 @@ def serialize_conflict(owner: User, row: ShareConflict) -> JsonObject:
 
 def document_name(owner: User, fields: Mapping[str, Any]) -> str:
     """The name of a shared person, from its document."""
-    return shared_name(owner, {column: fields.get(name) for name, column in _NAME_PARTS.items()})
+    return shared_name(owner, {column: fields.get(name) for name, column in NAME_PARTS.items()})
 
 
 def shared_name(owner: User, parts: Mapping[str, Any]) -> str:

@@ -11,12 +11,13 @@ from django.utils import timezone
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.fields import SCALARS, Fields
+from people.names import COLUMNS
 from sharing.decisions import RELATIONS
 from sharing.models import LogAction, LogEntry, Share, SharedPerson, SharedRelation, ShareMember, ShareMembership
 from sharing.signals import announce_share
 
-NAME_PARTS = {name: field.column for name, field in SCALARS.items() if field.group == "name"}
-"""The shared parts of a name: the column of each field."""
+NAME_PARTS = {name: field.column for name, field in SCALARS.items() if field.column in COLUMNS}
+"""The parts of a name that is shown: the column of each field."""
 
 
 def lock_share(share_id: UUID) -> Share:

@@ -14,6 +14,7 @@ from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.models import (
     MAX_SHARES,
     Share,
+    SharedCopy,
     ShareMember,
     ShareMembership,
     account_name,
@@ -120,6 +121,9 @@ def update_share(*, owner: User, share_id: UUID, data: JsonObject, now: dt.datet
             raise GroupDeletedError
         if set(row.private) - set(data.get("private", row.private)):
             row.sent_revision = 0  # what is public again is compared for everybody
+        if set(data.get("private", row.private)) - set(row.private):
+            # What is private now is in conflict no more.
+            SharedCopy.objects.owned_by(owner).filter(conflict__membership=row).update(is_due=True)
         for name in SETTINGS & data.keys():
             setattr(row, name, data[name])
         row.save()

@@ -9,6 +9,7 @@ from people.models import ImportantDate, Person
 from people.services.people import delete_people, restore_person
 from sharing.models import CopyState, LogAction, LogEntry, Reason, SharedCopy, SharedPerson
 from tests.builders import make_person
+from tests.client import client_of
 from tests.sharing.conftest import (
     add_person,
     carry_all,
@@ -159,3 +160,13 @@ def test_many_people_go_in_batches(alice: User, bob: User) -> None:
     assert [*SharedCopy.objects.owned_by(bob).values_list("reason", flat=True).distinct()] == [""]
     assert len(group_people(bob)) == 48
     assert SharedPerson.unscoped.rows().filter(holders=2).count() == 48
+
+
+def test_a_phonetic_name_is_in_no_name_of_the_log(alice: User, bob: User) -> None:
+    share = share_people(alice, bob)
+    add_person(alice, name="花子", surname="山田", phonetic_name="はなこ", phonetic_surname="やまだ")
+    carry_all()
+    client = client_of(User.objects.get(pk=bob.pk))
+    client.reader = None  # what alice shares is in the answer
+    [entry] = client.ok("GET", f"/api/shares/{share.pk}/log")["entries"]
+    assert (entry["action"], entry["personName"]) == ("added", "山田花子")

@@ -12,6 +12,7 @@ from people.models import ImportantDate
 from people.services.photos import remove_person_photo, set_person_photo
 from sharing.carry.copies import link_copy, lock_share, sync_copy
 from sharing.models import CopyState, Reason, ShareConflict, SharedCopy, SharedPerson, ShareMembership
+from sharing.services.shares import update_share
 from tests.builders import make_person
 from tests.pictures import picture
 from tests.sharing.conftest import (
@@ -243,3 +244,18 @@ def test_nobody_goes_out_before_the_review_is_finished(alice: User, bob: User) -
     carry_all()
     assert SharedPerson.unscoped.rows().filter(share=share).count() == 3
     assert copy_of(bob, own).state == CopyState.LINKED
+
+
+def test_what_becomes_private_is_in_conflict_no_more(alice: User, bob: User) -> None:
+    share = share_people(alice, bob)
+    ada = add_person(alice, phone_numbers=[PHONE])
+    carry_all()
+    edit(alice, ada, phone_numbers=[{**PHONE, "type": "work"}])
+    edit(bob, person_of(bob, ada), phone_numbers=[{**PHONE, "type": "home"}])
+    carry_all()
+    assert conflict_fields(bob).keys() == {"phoneNumbers"}
+    owner = User.objects.get(pk=bob.pk)
+    update_share(owner=owner, share_id=share.pk, data={"private": ["phoneNumbers"]}, now=timezone.now())
+    carry_all()
+    assert not ShareConflict.unscoped.rows().exists()
+    assert person_of(bob, ada).phone_numbers[0]["type"] == "home"
