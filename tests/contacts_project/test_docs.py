@@ -21,6 +21,7 @@ APPS = [
     "notifications",
     "people",
     "relationships",
+    "sharing",
     "tests",
 ]
 FOLDERS = [*APPS, "clients", "deploy", "docs", "locale", "requirements", "templates"]
