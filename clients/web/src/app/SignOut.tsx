@@ -3,15 +3,18 @@ import { type Unsent, unsentFile } from "contacts-client";
 import { t, tn } from "../i18n/index.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { saveFile } from "../ui/saveFile.ts";
-import { copies, endSession, ended, signOut, unsentAtSignOut, unsentHere } from "./session.ts";
+import { account, copies, endSession, ended, signOut, unsentAtSignOut, unsentHere } from "./session.ts";
 
 export async function askToSignOut(): Promise<void> {
+  const current = account.value;
+  if (current?.answers.value.length) await import("../features/sharing/answers.ts").then(({ sendAndTell }) => sendAndTell(current, true)).catch(() => undefined);
   unsentAtSignOut.value = await copies.unsent().catch(() => []);
 }
 
 export function SignOutDialog() {
   const unsent = unsentAtSignOut.value;
   if (!unsent) return null;
+  const answers = account.value?.answers.value.length ?? 0;
   const close = () => (unsentAtSignOut.value = null);
   const leave = () => {
     close();
@@ -24,11 +27,12 @@ export function SignOutDialog() {
       footer={
         <>
           <button onClick={close}>{t("Cancel")}</button>
-          <button class={unsent.length ? "danger" : "main"} onClick={leave}>{t("Sign out")}</button>
+          <button class={unsent.length + answers ? "danger" : "main"} onClick={leave}>{t("Sign out")}</button>
         </>
       }
     >
       <p>{t("What this browser keeps is removed from it, of every account that was used here.")}</p>
+      {answers > 0 && <p>{tn("{count} answer about what is shared is not sent, and is lost if you sign out now.", "{count} answers about what is shared are not sent, and are lost if you sign out now.", answers)}</p>}
       {unsent.length > 0 && (
         <>
           <p>{t("What was not sent is lost if you sign out now:")}</p>

@@ -81,7 +81,7 @@ function OneGroup({ group }: { group: Group }) {
   );
   const remove = async () => {
     await account.copy.delete("group", id);
-    toast(t("{name} is in the trash.", { name }), () => account.copy.restore("group", id, group));
+    toast(share ? t("{name} is in the trash. It is not shared meanwhile; all people are still here.", { name }) : t("{name} is in the trash.", { name }), () => account.copy.restore("group", id, group));
     navigate("/groups");
   };
   const hasFaces = members.length <= MAX_FACES && place.value.query.get("view") !== "list";

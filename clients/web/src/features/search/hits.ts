@@ -129,7 +129,7 @@ export function groupHits(account: Account, words: readonly string[]): Hit[] {
 // Places, tools and settings by their words; those that are called so before those that only have it.
 export function placeHits(words: readonly string[]): Hit[] {
   const places = [
-    ...[...PLACES, ...TOOLS, { path: "/groups", label: "Groups", icon: "group" as const }].map(({ path, label, icon }) => ({ path, title: t(label), about: "", icon, tone: "kind-place" })),
+    ...[...PLACES, ...TOOLS, { path: "/groups", label: "Groups", icon: "group" as const }, { path: "/shares", label: "Shared with others", icon: "share" as const }].map(({ path, label, icon }) => ({ path, title: t(label), about: "", icon, tone: "kind-place" })),
     ...SETTINGS.map(({ path, label, hint, icon, kind }) => ({ path, title: `${t("Settings")} › ${t(label)}`, about: t(hint), icon, tone: `kind-${kind}` })),
   ];
   const found = places.filter(({ title, about }) => hasWords(`${title} ${about}`, words));

@@ -1,5 +1,6 @@
 // What waits for an answer in a share, and what the user has chosen for each.
 import { connection } from "../../app/session.ts";
+import { t } from "../../i18n/index.ts";
 
 export interface Waiting {
   sharedId: string;
@@ -21,7 +22,7 @@ const MOST_ITEMS = 500; // of one request
 // All of it: what is not shown could not be answered as one.
 export async function readWaiting(shareId: string, signal: AbortSignal, skipped = false): Promise<Waiting[]> {
   const found: Waiting[] = [];
-  for await (const row of connection.pages(`/api/shares/${shareId}/waiting`, "waiting", { limit: PART, ...(skipped && { skipped: "true" }) }, { signal })) found.push(row as Waiting);
+  for await (const row of connection.pages(`/api/shares/${shareId}/waiting`, "waiting", { limit: PART, ...(skipped && { skipped: "true" }) }, { signal })) found.push({ ...row, by: row.by ?? t("Somebody who takes part") } as Waiting);
   return found;
 }
 
