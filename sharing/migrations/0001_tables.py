@@ -112,6 +112,7 @@ class Migration(migrations.Migration):
                 ('mail_at', models.DateTimeField(blank=True, null=True)),
                 ('mail_tries', models.PositiveSmallIntegerField(default=0)),
                 ('mail_claimed_until', models.DateTimeField(blank=True, null=True)),
+                ('is_unwanted', models.BooleanField(default=False)),
                 ('share', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='invitations', to='sharing.share')),
                 ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sharing.sharemember')),
             ],

@@ -297,7 +297,8 @@ class Invitation(NeutralModel):
     `inviter_id` is the account of the host who made it: no foreign key, since the row outlives it. `address_key` is a
     keyed hash of the folded address; the address itself is encrypted. `token` is encrypted until the mail is sent, and
     `token_key` its keyed hash. The mail is due at `mail_at` (null: sent, or nobody is to get it), as
-    accounts.AccountMail retries.
+    accounts.AccountMail retries. `is_unwanted`: whoever has the address wants no invitations of this member; the host
+    cannot tell, since the sender of mails and who declined set it.
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="invitations")
@@ -313,6 +314,7 @@ class Invitation(NeutralModel):
     mail_at = models.DateTimeField(null=True, blank=True)
     mail_tries = models.PositiveSmallIntegerField(default=0)
     mail_claimed_until = models.DateTimeField(null=True, blank=True)
+    is_unwanted = models.BooleanField(default=False)
 
     unscoped = UnscopedManager["Invitation", NeutralQuerySet["Invitation"]](NeutralQuerySet)
     objects = InvitationManager()

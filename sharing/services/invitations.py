@@ -123,10 +123,11 @@ def reached_by(*, owner: User | None, token: str | None) -> NeutralQuerySet[Invi
 def list_received(*, owner: User | None, token: str | None, now: dt.datetime) -> list[JsonObject]:
     """The open invitations of a link, or else those to the account's proven address, the oldest first.
 
-    Those of members whom the account does not want to hear from are not among them.
+    Those of members whom the account, or somebody who had the address's link, does not want to hear from are not among
+    them.
     """
     rows = reached_by(owner=owner, token=token)
-    rows = rows.filter(state=InvitationState.SENT, expires_at__gt=now, share__ended_at=None)
+    rows = rows.filter(state=InvitationState.SENT, expires_at__gt=now, share__ended_at=None, is_unwanted=False)
     if owner is not None:
         blocks = InvitationBlock.objects.owned_by(owner).values_list("inviter_id", flat=True)
         rows = rows.exclude(inviter_id__in=list(blocks))
@@ -172,6 +173,8 @@ def decline(*, owner: User, invitation_id: UUID, token: str | None, block: bool,
         check_open(found, now)
         found.end(InvitationState.DECLINED)
         if block:
+            others = Invitation.objects.to_address(found.address_key).filter(inviter_id=found.inviter_id)
+            others.filter(state=InvitationState.SENT).update(is_unwanted=True)
             InvitationBlock.objects.bulk_create(
                 [InvitationBlock(owner=owner, inviter_id=found.inviter_id, address_key=found.address_key)],
                 ignore_conflicts=True,

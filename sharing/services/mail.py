@@ -83,7 +83,10 @@ def _send(key: UUID, now: dt.datetime) -> bool:
 def _build_message(invitation: Invitation, now: dt.datetime) -> EmailMultiAlternatives | None:
     """The message; None if it is over, its reader does not want it, or the mailbox had too many."""
     is_open = invitation.state_at(now) == InvitationState.SENT and invitation.share.ended_at is None
-    if not is_open or not _is_inviter_active(invitation) or _is_unwanted(invitation):
+    if not is_open or not _is_inviter_active(invitation):
+        return None
+    if _is_unwanted(invitation):
+        Invitation.unscoped.rows().filter(pk=invitation.pk).update(is_unwanted=True)
         return None
     try:
         _MAILBOX.hit(invitation.address_key)

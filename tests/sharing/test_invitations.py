@@ -310,6 +310,17 @@ def test_a_block_holds_for_the_invited_address_too(
     for address in ("other@example.org", ADDRESS):
         invite(api, share, address)
     assert send_due_invitations(now=timezone.now()) == 0
+    assert received(reader_of(bob)) == []
+    assert received(reader_of(verify_email(make_user("other@example.org", name="Other")))) == []
+
+
+def test_a_block_ends_what_is_open_of_the_same_member(api: Client, share: dict[str, Any], bob: User) -> None:
+    school = make_share(api, "School")
+    first = invite(api, share)
+    invite(api, school)
+    client_of(bob).ok("POST", f"/api/share-invitations/{first['id']}/decline", {"block": True})
+    assert received(reader_of(bob)) == []
+    assert send_due_invitations(now=timezone.now()) == 0
 
 
 def test_another_member_is_not_blocked(api: Client, share: dict[str, Any], bob: User, mallory: User) -> None:
