@@ -26,7 +26,7 @@ from people.services.plan_limits import remaining_in_plan
 from sharing.carry.batch import Batch
 from sharing.carry.contact import sync_copies
 from sharing.carry.copies import create_people
-from sharing.carry.holds import carry_hold, find_counted, is_held
+from sharing.carry.holds import carry_hold, find_counted, is_held, mark_answer
 from sharing.carry.incoming import take_in
 from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.carry.origins import open_revision
@@ -124,6 +124,9 @@ def _load_batch(
     def open_write() -> AccountWrite:
         if not opened:
             opened.append(stack.enter_context(account_write(owner_id)))
+            if rows.exclude(pk=membership_id).exists():
+                # What comes from one share was judged there: it does not count as a write of this account in others.
+                mark_answer(opened[0])
         return opened[0]
 
     batch = Batch(owner, membership, share, member, now, open_write, pictures)

@@ -22,7 +22,7 @@ from sharing.carry.copies import create_people, may_restore
 from sharing.carry.neutral import next_sequence
 from sharing.carry.outgoing import count_people
 from sharing.carry.relations import load_relations
-from sharing.decisions import HOLD_COUNT, Sending, agree, held_people, hold_limit, is_emptied, shared_changes
+from sharing.decisions import HOLD_COUNT, RELATIONS, Sending, agree, held_people, hold_limit, is_emptied, shared_changes
 from sharing.models import (
     CopyState,
     Hold,
@@ -32,12 +32,15 @@ from sharing.models import (
     ShareConflict,
     SharedCopy,
     SharedPerson,
+    ShareMember,
+    ShareMembership,
     WriteOrigin,
 )
 from sharing.signals import announce_hold
 
 _WINDOW = dt.timedelta(hours=1)
 _CHUNK_SIZE = 50
+_FOLLOWING = frozenset({"photo", RELATIONS})
 
 
 def is_held(batch: Batch, *, has_marked: bool) -> bool:
@@ -46,6 +49,8 @@ def is_held(batch: Batch, *, has_marked: bool) -> bool:
     if not has_marked or (hold is not None and hold.state != HoldState.OPEN):
         return hold is not None
     held = _judge(batch)
+    if held and not _has_others(batch):
+        held = set()  # nobody is there whom it would reach, or who could decide
     if hold is None and held:
         sequence = next_sequence(batch.share)
         Hold.objects.create(share=batch.share, member=batch.member, count=len(held), sequence=sequence)
@@ -65,6 +70,11 @@ def is_held(batch: Batch, *, has_marked: bool) -> bool:
 def has_held(batch: Batch, copy: SharedCopy) -> bool:
     """Whether changes of the copy's person wait for another member's decision."""
     return copy.is_due and _hold_of(batch) is not None
+
+
+def _has_others(batch: Batch) -> bool:
+    members = ShareMember.unscoped.rows().filter(share=batch.share, ended_at=None)
+    return bool(members.exclude(pk=batch.member.pk).exists())
 
 
 def _hold_of(batch: Batch) -> Hold | None:
@@ -113,7 +123,9 @@ def _sendings(batch: Batch, copies: Sequence[SharedCopy]) -> Iterator[Sending]:
         document = documents[copy.shared_id].fields
         sides = Sides(copy.base_local, copy.base_remote), Sides(local, document)
         after = agree(*sides, batch.names, relations.people).document
-        if shared_changes(document, after):
+        changed = shared_changes(document, after)
+        # What follows somebody who was added, such as a picture, is no change of its own.
+        if any(document.get(name) or name not in _FOLLOWING for name in changed):
             yield Sending(copy.shared_id, origin, removes=is_emptied(document, after))
 
 
@@ -132,6 +144,14 @@ def _origins(batch: Batch, copies: Collection[SharedCopy]) -> dict[UUID, str | N
         is_passed = 0 < revision <= batch.membership.passed_revision or (work is not None and not work.counts)
         origins[key] = None if is_passed else work.origin if work else str(revision)
     return origins
+
+
+def publish_all(membership: ShareMembership) -> None:
+    """Let everybody be compared once more, since a field is public again. That is no change of people: it does not
+    count, unless their changes wait for a decision. Inside the account's write; the caller saves the membership."""
+    if not Hold.objects.reached_by(membership).filter(member=membership.member_id, done_at=None).exists():
+        membership.passed_revision = max(membership.passed_revision, membership.sent_revision)
+    membership.sent_revision = 0
 
 
 def mark_answer(write: AccountWrite) -> None:

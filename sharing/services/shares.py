@@ -10,6 +10,7 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.client_ids import claimed_id
 from contacts_project.kernel.texts import define_text
 from people.models import Group
+from sharing.carry.holds import publish_all
 from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.models import (
     MAX_SHARES,
@@ -120,7 +121,7 @@ def update_share(*, owner: User, share_id: UUID, data: JsonObject, now: dt.datet
         if data.get("paused") is False and _is_group_deleted(row):
             raise GroupDeletedError
         if set(row.private) - set(data.get("private", row.private)):
-            row.sent_revision = 0  # what is public again is compared for everybody
+            publish_all(row)
         if set(data.get("private", row.private)) - set(row.private):
             # What is private now is in conflict no more.
             SharedCopy.objects.owned_by(owner).filter(conflict__membership=row).update(is_due=True)

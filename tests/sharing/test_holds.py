@@ -12,7 +12,8 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import ImportantDate, Person
 from people.services.people import delete_people, restore_person
 from relationships.models import Relationship
-from relationships.services.relationships import delete_relationship
+from relationships.services.relationships import create_relationship, delete_relationship
+from sharing.carry.carrier import carry_account
 from sharing.models import Hold, LogEntry, Reason, Share, SharedCopy
 from tests.builders import make_person
 from tests.client import Client, client_of
@@ -373,3 +374,63 @@ def test_a_conflict_of_somebody_held_sends_nothing(alice: User, bob: User, bobs:
     edit(bob, people[9], nickname="Next")
     carry_all()
     assert (person_of(alice, people[0]).job_title, person_of(bob, people[0]).nickname) == ("Countess", "Ours")
+
+
+def test_nobody_alone_is_held(alice: User, bob: User, alices: Client, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    _delete(bob, people[:6])
+    carry_all()
+    assert state_of(bobs, share) == "held"
+    alices.ok("DELETE", f"/api/shares/{share.pk}/membership")
+    edit(bob, people[9], nickname="Alone")
+    carry_all()
+    assert state_of(bobs, share) == "active"
+    _delete(bob, people[6:])
+    carry_all()
+    assert state_of(bobs, share) == "active"
+
+
+def test_a_field_that_is_public_again_is_no_change(alice: User, bob: User, bobs: Client) -> None:
+    share = share_people(alice, bob)
+    with account_write(bob):
+        people = [add_person(bob, name=f"P{number}", notes="Secret") for number in range(10)]
+    carry_all()
+    assert not person_of(alice, people[0]).notes
+    _client(alice).ok("PUT", f"/api/shares/{share.pk}", {"private": []})
+    carry_all()
+    bobs.ok("PUT", f"/api/shares/{share.pk}", {"private": []})
+    carry_all()
+    assert state_of(bobs, share) == "active"
+    assert person_of(alice, people[0]).notes == "Secret"
+    _edit_in_one_write(bob, people[:6], notes="Other")
+    carry_all()
+    assert state_of(bobs, share) == "held"
+
+
+def test_what_comes_from_one_share_is_not_held_in_another(alice: User, bob: User, carol: User, bobs: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    hers = [person_of(alice, person) for person in people]
+    other = share_people(bob, carol, name="Club")
+    put_into_group(bob, *people, share=other)
+    carry_all()
+    for person in hers:
+        edit(alice, person, job_title="Countess")
+    carry_all()
+    assert (state_of(bobs, share), state_of(bobs, other)) == ("active", "active")
+    found = Person.objects.owned_by(carol).filter(job_title="Countess")
+    assert found.count() == 10
+
+
+def test_pictures_and_ties_of_those_who_were_added_are_not_held(alice: User, bob: User, bobs: Client) -> None:
+    share = share_people(alice, bob)
+    with account_write(bob):
+        people = [add_person(bob, name=f"P{number}") for number in range(16)]
+        for one, two in zip(people[::2], people[1::2], strict=True):
+            create_relationship(
+                owner=bob, person_id=one.pk, related_person_id=two.pk, type_id=None, now=timezone.now(), content={}
+            )
+    carry_account(bob.pk, max_batches=1)
+    edit(bob, people[0], nickname="Meanwhile")
+    carry_all()
+    assert state_of(bobs, share) == "active"
+    assert Relationship.objects.owned_by(alice).visible().count() == 16
