@@ -3,12 +3,18 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from people.models import Person
+from people.photos.names import photo_hash
+from relationships.models import Relationship
+from relationships.services.relationships import create_relationship, update_relationship
+from sharing.carry.carrier import carry_account
 from sharing.models import Share
 from tests.builders import UNKNOWN_ID
 from tests.client import Client, client_of
+from tests.pictures import picture, upload
 from tests.sharing.conftest import add_person, carry_all, edit, person_of, share_people
 
 PHONE = {"type": "mobile", "number": "+43 660 111"}
@@ -132,3 +138,57 @@ def test_strangers(alice: User, bob: User, api: Client, bobs: Client, stranger: 
     bobs.ok("DELETE", f"/api/shares/{share.pk}/membership")
     bobs.ok("GET", f"/api/shares/{share.pk}/conflicts", status=404)
     resolve(bobs, conflict, 404, resolution="keep_local")
+
+
+@pytest.mark.parametrize("resolution", ["keep_local", "keep_remote"])
+def test_two_pictures(alice: User, bob: User, api: Client, bobs: Client, resolution: str) -> None:
+    share = share_people(alice, bob)
+    ada = add_person(alice)
+    carry_all()
+    other = person_of(bob, ada)
+    for color in ("white", "red"):
+        upload(api, f"/api/people/{ada.pk}/photo", picture(color=color))
+        if color == "white":
+            carry_all()
+    upload(bobs, f"/api/people/{other.pk}/photo", picture(color="blue"))
+    carry_account(alice.pk)
+    carry_all()
+    (conflict,) = conflicts_of(bobs, share)
+    assert [one["field"] for one in conflict["fields"]] == ["photo"]
+    _reload(ada, other)
+    red, blue = (photo_hash(person.photo or "") for person in (ada, other))
+    assert red != blue
+    resolve(bobs, conflict, resolution=resolution)
+    assert conflicts_of(bobs, share) == []
+    carry_all()
+    _reload(ada, other)
+    expected = blue if resolution == "keep_local" else red
+    assert [photo_hash(person.photo or "") for person in (ada, other)] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("resolution", "expected"), [("keep_local", "2011"), ("keep_remote", "2010"), ("merged", "2011")]
+)
+def test_one_relationship_that_begins_twice(
+    alice: User, bob: User, bobs: Client, resolution: str, expected: str
+) -> None:
+    share = share_people(alice, bob)
+    ada, ben = add_person(alice, name="Ada"), add_person(alice, name="Ben")
+    create_relationship(
+        owner=alice, person_id=ada.pk, related_person_id=ben.pk, type_id=None, now=timezone.now(), content={}
+    )
+    carry_all()
+    other = person_of(bob, ada)
+    for user, person, since in ((alice, ada, "2010"), (bob, other, "2011")):
+        row = Relationship.objects.owned_by(user).visible().get(person=person)
+        owner = User.objects.get(pk=user.pk)
+        update_relationship(owner=owner, row=row, data={"since": since}, now=timezone.now())
+    carry_account(alice.pk)
+    carry_all()
+    (conflict,) = conflicts_of(bobs, share)
+    assert [one["field"] for one in conflict["fields"]] == ["relationships"]
+    resolve(bobs, conflict, resolution=resolution)
+    carry_all()
+    assert conflicts_of(bobs, share) == []
+    for user, person in ((alice, ada), (bob, other)):
+        assert Relationship.objects.owned_by(user).visible().get(person=person).since == expected

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
@@ -381,3 +383,77 @@ def test_of_somebody_in_the_trash_nothing_is_proposed(alice: User, bob: User, bo
     assert [one["code"] for one in answer(bobs, share, item)["errors"]] == ["not_found"]
     assert answer(bobs, share, {**item, "action": "create"})["done"] == 1
     assert copy_of(bob, ada).person_id == own.pk  # out of the trash
+
+
+def test_the_latest_who_took_somebody_out(alice: User, bob: User, carol: User, bobs: Client) -> None:
+    share = share_people(alice, bob, carol)
+    ada = add_person(alice)
+    carry_all()
+    leave_group(carol, person_of(carol, ada))
+    carry_all()
+    leave_group(alice, ada)
+    carry_all()
+    assert [(row["reason"], row["by"]) for row in waiting_of(bobs, share)] == [("taken_out", "Alice")]
+
+
+def test_a_full_share_lets_people_wait_with_their_member(
+    alice: User, bob: User, bobs: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = share_people(alice, bob)
+    monkeypatch.setattr("sharing.carry.outgoing.MAX_PEOPLE", 1)
+    add_person(alice, name="Ada")
+    carry_all()
+    ben = add_person(bob, name="Ben", surname="Nevis")
+    carry_all()
+    (row,) = waiting_of(bobs, share)
+    assert (row["name"], row["reason"], row["personId"], row["by"]) == ("Ben Nevis", "share_limit", str(ben.pk), None)
+    assert waiting_of(api_of(alice), share) == []
+    for action in ("accept", "create", "skip", "keep", "remove"):
+        item = {"sharedId": row["sharedId"], "action": action}
+        assert [one["code"] for one in answer(bobs, share, item)["errors"]] == ["invalid_action"]
+    monkeypatch.setattr("sharing.carry.outgoing.MAX_PEOPLE", 2)
+    edit(bob, ben, nickname="B")
+    carry_all()
+    assert waiting_of(bobs, share) == []
+    assert group_people(alice) == ["Ada", "Ben"]
+
+
+def test_newcomers_wait_until_the_review_is_finished(alice: User, bob: User, bobs: Client) -> None:
+    share = _review(alice, bob)
+    carry_all()
+    answer(bobs, share, all="skip")
+    add_person(alice, name="Cy")
+    carry_all()
+    assert [(row["name"], row["reason"]) for row in waiting_of(bobs, share)] == [("Cy", "proposed")]
+    answer(bobs, share, finish=True)
+    carry_all()
+    assert [row["name"] for row in waiting_of(bobs, share)] == ["Cy"]
+    add_person(alice, name="Dora")
+    carry_all()
+    assert group_people(bob) == ["Dora"]
+
+
+def test_whoever_asks_is_asked(alice: User, bob: User, bobs: Client) -> None:
+    share = share_people(alice)
+    join_share(share, bob, newcomers="ask")
+    add_person(alice, name="Ada")
+    carry_all()
+    assert [(row["name"], row["reason"]) for row in waiting_of(bobs, share)] == [("Ada", "proposed")]
+
+
+@pytest.mark.one_database
+def test_a_page_costs_as_many_queries_with_many_people(alice: User, bob: User, bobs: Client) -> None:
+    share = share_people(alice)
+    numbers = []
+    for start, end in ((0, 1), (1, 30)):
+        for number in range(start, end):
+            add_person(alice, name=f"P{number}", uid=f"{number}@nextcloud")
+            make_person(bob, name=f"P{number}", uid=f"{number}@nextcloud")
+        carry_all()
+        if not start:
+            join_share(share, bob, reviewed=False)
+        carry_all()
+        with CaptureQueriesContext(connection) as queries:
+            assert len(waiting_of(bobs, share)) == end
+        numbers.append(len(queries))
+    assert numbers[0] == numbers[1]
