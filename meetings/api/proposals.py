@@ -120,8 +120,10 @@ class AcceptMeetingsSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: JsonObject) -> JsonObject:
-        for name in ("personIds", "createPeople"):
-            if attrs.get(name) is not None and len(set(attrs["ids"])) > 1:
+        # No guests are no more than none are given; no people would be meetings with nobody.
+        given = {"personIds": attrs.get("personIds") is not None, "createPeople": bool(attrs.get("createPeople"))}
+        for name, is_given in given.items():
+            if is_given and len(set(attrs["ids"])) > 1:
                 raise InvalidError({name: [_ONE_ALONE]})
         return attrs
 

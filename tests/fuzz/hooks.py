@@ -35,6 +35,9 @@ LEGITIMATE_REFUSALS = (
     "This is not the code that the app should show now",
     "This must be a UUID of version 4 or 7.",  # a date of a person; that of an existing one may have any version
     # It depends on the stored record, or on the current time.
+    "Nobody who is unknown here was there",
+    "Another server needs the password again",
+    "This calendar has no address yet",
     "That type already has another inverse",
     "That type is symmetric: it is its own inverse",
     "A type that is not symmetric",
@@ -62,6 +65,8 @@ LEGITIMATE_REFUSALS = (
     "Only an NTFY destination has a token",
     "This field cannot be overridden",
     "Send both times, or null for both",
+    "This goes with one id alone",
+    "Somebody of your people must have been there",
     "Give either personIds or selectAll",
     "This must differ from where the quiet hours begin",
     "There is no type '",  # in a list of words, with commas between them

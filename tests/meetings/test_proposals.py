@@ -108,7 +108,8 @@ def test_several_are_accepted_in_one_write(api: Client, alice: User, ada: Person
     read(make_source(api, calendar.url))
     alice.refresh_from_db()
     revision = alice.revision
-    answer = api.ok("post", f"{PATH}/accept", {"ids": [row["id"] for row in proposals(api)], "kind": "CALL"})
+    body = {"ids": [row["id"] for row in proposals(api)], "kind": "CALL", "personIds": None, "createPeople": []}
+    answer = api.ok("post", f"{PATH}/accept", body)
     alice.refresh_from_db()
     assert (answer["accepted"], alice.revision - revision) == (3, 1)
     assert set(Interaction.unscoped.rows().values_list("kind", flat=True)) == {"CALL"}
@@ -138,7 +139,10 @@ def test_other_people_and_new_ones(api: Client, alice: User, ada: Person, calend
     first, second = proposals(api)
     dan = known_person(alice, "Dan", email="dan@example.org")
     body = {"ids": [first["id"]], "createPeople": ["BEN@example.org", "eve@example.org", "dan@example.org"]}
-    assert api.call("post", f"{PATH}/accept", {**body, "ids": [first["id"], second["id"]]}).status_code == 400
+    both = {"ids": [first["id"], second["id"]]}
+    refusals: list[dict[str, Any]] = [{"createPeople": body["createPeople"]}, {"personIds": []}]
+    for more in refusals:
+        assert api.call("post", f"{PATH}/accept", {**both, **more}).status_code == 400
     refused = api.call("post", f"{PATH}/accept", {**body, "createPeople": ["nobody@example.org"]})
     assert (refused.status_code, refused.json()["details"][0]["field"]) == (400, "createPeople.0")
     [logged] = api.ok("post", f"{PATH}/accept", body)["interactions"]
@@ -147,7 +151,8 @@ def test_other_people_and_new_ones(api: Client, alice: User, ada: Person, calend
     assert made.keys() == {"Ada", "Ben", "eve", "Dan"}
     assert (made["Ben"].surname, made["Ben"].emails[0]["email"]) == ("Smith", "ben@example.org")
     assert made["Dan"].pk == dan.pk
-    [logged] = api.ok("post", f"{PATH}/accept", {"ids": [second["id"]], "personIds": [str(dan.pk)]})["interactions"]
+    other = {"ids": [second["id"]], "personIds": [str(dan.pk)]}
+    [logged] = api.ok("post", f"{PATH}/accept", other)["interactions"]
     assert api.ok("get", f"/api/interactions/{logged['id']}")["interaction"]["personIds"] == [str(dan.pk)]
 
 
