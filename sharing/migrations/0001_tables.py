@@ -384,6 +384,10 @@ class Migration(migrations.Migration):
             model_name='writeorigin',
             index=models.Index(fields=['created_at'], name='share_write_origin_age'),
         ),
+        migrations.AddIndex(
+            model_name='writeorigin',
+            index=models.Index(condition=models.Q(('is_open', True)), fields=['owner', 'write_revision'], name='share_write_origin_open'),
+        ),
         migrations.AddConstraint(
             model_name='writeorigin',
             constraint=models.UniqueConstraint(fields=('owner', 'write_revision'), name='share_write_origin_once'),

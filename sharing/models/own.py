@@ -283,7 +283,14 @@ class WriteOrigin(OwnedModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["owner", "write_revision"], name="share_write_origin_once")]
-        indexes = [models.Index(fields=["created_at"], name="share_write_origin_age")]
+        indexes = [
+            models.Index(fields=["created_at"], name="share_write_origin_age"),
+            models.Index(
+                fields=["owner", "write_revision"],
+                name="share_write_origin_open",
+                condition=models.Q(is_open=True),
+            ),
+        ]
 
 
 class InvitationBlock(OwnedModel):
