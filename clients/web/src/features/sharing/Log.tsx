@@ -43,7 +43,8 @@ export function Log({ share }: { share: Share }) {
       toast(sent ? t("It is as it was before.") : t("Kept here. It goes when there is a network."));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.code !== "changed_since") return toast(problemOf(error).text);
-      const fields = fieldsInWords(((error.body["fields"] ?? []) as string[]).length ? (error.body["fields"] as string[]) : entry.fields);
+      const { fields: changed } = (error.body["params"] ?? {}) as { fields?: string[] };
+      const fields = fieldsInWords(changed ?? entry.fields);
       if (await confirm(t("Changed again since then"), t("{fields} was changed once more after that. Set it back all the same?", { fields }), t("Set back"), true)) return undo(entry, true);
     }
   };
