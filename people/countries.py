@@ -5,7 +5,10 @@ from pathlib import Path
 
 from contacts_project.kernel.text_forms import fold
 
+NAME_LANGUAGES = ("en", "es", "ja", "nb", "de", "fr")
+"""The languages of the first names of each country."""
 _NAMES_FILE = Path(__file__).with_name("country_names.txt")
+_ENGLISH_ABROAD = "ja"  # whose posts ask for the country in English
 # Names in use that the CLDR gives to no country, or writes in another way.
 _MORE_NAMES = {
     "america": "US",
@@ -46,15 +49,21 @@ def country_code(text: str) -> str | None:
     return _codes().get(fold(text))
 
 
-def in_words(text: str) -> str:
-    """The country's English name, which posts of all countries read, if the text is its code; else the text."""
+def in_words(text: str, language: str) -> str:
+    """The country's name for the post that sends the letter, if the text is its code; else the text.
+
+    That post reads the language of its country; in Japan it asks for English.
+    """
     names = _names().get(text.upper())
-    return names[0] if names else text
+    if names is None:
+        return text
+    spoken = language.partition("-")[0].partition("_")[0].lower()
+    return names[NAME_LANGUAGES.index(spoken) if spoken in NAME_LANGUAGES and spoken != _ENGLISH_ABROAD else 0]
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, list[str]]:
-    """Names by code (ISO 3166-1, two letters), the English one first."""
+    """Names by code (ISO 3166-1, two letters), those in NAME_LANGUAGES first."""
     lines = (line for line in _NAMES_FILE.read_text("utf-8").splitlines() if not line.startswith("#"))
     return {code: names.split("|") for code, _, names in (line.partition(" ") for line in lines)}
 

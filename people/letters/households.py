@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from accounts.models import User
 from accounts.vocabularies import NameOrder
@@ -174,7 +175,7 @@ def _build_household(owner: User, members: Sequence[_Resident], home: str | None
 def _with_country_in_words(address: JsonMapping) -> JsonMapping:
     """The address with its country's name for a code: posts do not read `DE`."""
     country = (address.get("country") or "").strip()
-    return {**address, "country": in_words(country)} if country else address
+    return {**address, "country": in_words(country, get_language() or "en")} if country else address
 
 
 def household_name(owner: User, names: Sequence[NameParts]) -> str:

@@ -137,6 +137,18 @@ def test_the_country_stands_where_it_is_not_the_most_frequent_one(api: Client) -
     assert [household["lines"] for household in households(api)] == [["Wien"], ["Bern", "Schweiz"], ["Linz"]]
 
 
+@pytest.mark.parametrize(
+    ("language", "name"), [("de-DE", "Schweiz"), ("fr-FR", "Suisse"), ("nb-NO", "Sveits"), ("ja-JP", "Switzerland")]
+)
+def test_code_of_a_country_is_its_name_for_the_post_that_sends_the_letter(
+    api: Client, alice: User, language: str, name: str
+) -> None:
+    User.objects.filter(pk=alice.pk).update(language=language)
+    add(api, "A", addresses=[{"locality": "Wien", "country": "Österreich"}])
+    add(api, "B", addresses=[{"locality": "Bern", "country": "ch"}])
+    assert households(api)[1]["lines"] == ["Bern", name]
+
+
 def test_a_csv_file_has_a_mark_and_no_formulas(api: Client) -> None:
     lines = "\n".join(f"L{number}" for number in range(1, 10))
     add(api, "=Anna", addresses=[{"streetLine1": "-1+2", "locality": "@x"}])
