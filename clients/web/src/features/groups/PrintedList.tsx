@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import type { PersonRow } from "../../store/people.ts";
-import { addressLines, type Entry, type Person } from "../person/entries.ts";
+import { addressInWords, type Entry, type Person } from "../person/entries.ts";
 
 export function PrintedList({ members, onDone }: { members: PersonRow[]; onDone: () => void }) {
   const { copy } = useAccount();
@@ -32,6 +32,6 @@ export function PrintedList({ members, onDone }: { members: PersonRow[]; onDone:
 
 function reach(person: Person | undefined): string {
   if (!person) return "";
-  const addresses = person.addresses.map((entry) => addressLines(entry as Entry).join(", "));
+  const addresses = person.addresses.map((entry) => addressInWords(entry as Entry).join(", "));
   return [...person.phoneNumbers.map(({ number }) => number), ...person.emails.map(({ email }) => email), ...addresses].join(" · ");
 }

@@ -11,8 +11,8 @@ import { toast } from "../../ui/toast.tsx";
 import { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
 import { Lock } from "../sharing/Lock.tsx";
 import type { PrivateField } from "../sharing/shares.ts";
-import { addressLines, mapUrl } from "./addresses.ts";
-import { type Entry, type Person, typeLabel } from "./entries.ts";
+import { mapUrl } from "./addresses.ts";
+import { addressInWords, type Entry, type Person, typeLabel } from "./entries.ts";
 import { offerLog } from "./interactions.ts";
 
 const MAX_SHARERS = 3; // who are named
@@ -38,7 +38,7 @@ export function ContactSection({ person, name }: { person: Person; name: string 
         <Line key={id} {...shared} kind="MESSAGE" label={typeLabel(protocol)} text={handle} url={messengerUrl(protocol, handle)} action={t("Write {name} a message: {value}", { name, value: handle })} />
       ))}
       {person.addresses.map((entry) => {
-        const lines = addressLines(entry as Entry);
+        const lines = addressInWords(entry as Entry);
         const others = sharers.get(entry.id) ?? [];
         const also = others.length ? t("also {names}", { names: formatList(others) }) : "";
         return (

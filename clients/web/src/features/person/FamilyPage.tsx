@@ -9,7 +9,7 @@ import { Avatar } from "../../ui/Avatar.tsx";
 import { breakable } from "../../ui/breakable.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { dateInWords, type ImportantDate, occasion } from "./dates.ts";
-import { addressLines, type Entry, type Person, telUrl } from "./entries.ts";
+import { addressInWords, type Entry, type Person, telUrl } from "./entries.ts";
 import { PersonGone } from "./PersonGone.tsx";
 import "./person.css";
 
@@ -73,7 +73,7 @@ function Family({ id }: { id: string }) {
                 <p key={entry}>{breakable(email)}</p>
               ))}
               {person.addresses.slice(0, 1).map((entry) => (
-                <p key={entry.id}>{addressLines(entry as Entry).join(", ")}</p>
+                <p key={entry.id}>{addressInWords(entry as Entry).join(", ")}</p>
               ))}
               {dates.map((date) => (
                 <p key={date.id}>

@@ -1,6 +1,7 @@
 // The multi-value fields of a person: what their entries have, and what can be done with one.
 import type { Records } from "contacts-client";
-import { t } from "../../i18n/index.ts";
+import { locale, t } from "../../i18n/index.ts";
+import { addressLines } from "./addresses.ts";
 
 export { mailUrl, messengerUrl, smsUrl, telUrl, webUrl } from "../people/reach.ts";
 export { addressLines, mapUrl } from "./addresses.ts";
@@ -71,4 +72,12 @@ export function typeLabel(type: string | null): string {
     threema: "Threema",
   };
   return known[(type ?? "other").toLowerCase()] ?? type ?? "";
+}
+
+// The lines of an address to be read, with the name of a country for its code.
+export function addressInWords(entry: Entry): string[] {
+  const country = String(entry["country"] ?? "").trim().toUpperCase();
+  const name = /^[A-Z]{2}$/.test(country) && new Intl.DisplayNames(locale(), { type: "region", fallback: "none" }).of(country);
+  const lines = addressLines(entry);
+  return name ? [...lines.slice(0, -1), name] : lines;
 }
