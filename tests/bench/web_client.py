@@ -115,6 +115,7 @@ def measure_pages(browser: Browser, page: Page, instance: Instance, prefix: str)
     warm = statistics.median(warm_start(page) for _ in range(3))
     spans = sorted(page.evaluate(_KEYSTROKES, list(WORDS)))
     heap, resident = memory(browser, page)
+    duplicates = measure_duplicates(page.context.new_page(), f"{base}/app/duplicates", prefix)
     network = measure_network(page, f"{base}/app/network", prefix)
     return [
         Figure(
@@ -130,8 +131,21 @@ def measure_pages(browser: Browser, page: Page, instance: Instance, prefix: str)
         Figure(
             f"{prefix}memory", 0, note=f"{heap:,.0f} MB of JavaScript, {resident:,.0f} MB in all after a collection"
         ),
+        duplicates,
         *network,
     ]
+
+
+def measure_duplicates(page: Page, url: str, prefix: str) -> Figure:
+    """The time to the first pair, and what held up the page until then."""
+    page.add_init_script(_WATCH_FRAMES)
+    start = time.perf_counter()
+    page.goto(url)
+    expect(page.locator(".decision-bar")).to_be_visible(timeout=120_000)
+    seconds = time.perf_counter() - start
+    note = f"from navigation to the first pair; {describe_frames(*page.evaluate(_FRAMES))}"
+    page.close()
+    return Figure(f"{prefix}duplicates", seconds, note=note)
 
 
 def measure_network(page: Page, url: str, prefix: str) -> list[Figure]:

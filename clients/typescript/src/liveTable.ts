@@ -3,6 +3,8 @@ import type { Copy } from "./copy.ts";
 import type { Records, RecordType } from "./kinds.ts";
 import type { Fields } from "./store.ts";
 
+const SLICE_MILLISECONDS = 40; // after which whatever waits for the thread has its turn
+
 // `Row` is what the caller keeps of a record: a list of ten thousand people needs little of each.
 export class LiveTable<T extends RecordType, Row> {
   readonly rows = new Map<string, Row>();
@@ -42,7 +44,13 @@ export class LiveTable<T extends RecordType, Row> {
       }
       if (this.#waiting.size && !this.#isReading) void this.#readWaiting();
     });
-    for (const record of await this.#copy.all(this.#type)) this.rows.set(record.id, this.#toRow(record));
+    let begin = performance.now();
+    for (const record of await this.#copy.all(this.#type)) {
+      this.rows.set(record.id, this.#toRow(record));
+      if (performance.now() - begin < SLICE_MILLISECONDS) continue;
+      await nextTask();
+      begin = performance.now();
+    }
     this.#onChange(new Set(this.rows.keys()));
     this.#isReading = false;
     await this.#readWaiting();
@@ -74,4 +82,10 @@ export class LiveTable<T extends RecordType, Row> {
       this.#isReading = false;
     }
   }
+}
+
+// Where there is a scheduler, what was begun goes on before what is new.
+function nextTask(): Promise<void> {
+  const { scheduler } = globalThis as { scheduler?: { yield?: () => Promise<void> } };
+  return scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
 }
