@@ -217,6 +217,7 @@ def test_many_changes_at_once_are_refused_and_leaving_keeps_all(
     assert people_of(alice) == people_of(bob) == set(family)
     # Left in two taps, after it is said what stays.
     page.goto(f"/app/shares/{Share.unscoped.get().pk}")
+    expect(page.get_by_text(re.compile("Alice added .* and 12 more"))).to_be_visible()
     page.get_by_role("button", name="Leave").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("All people stay with you")).to_be_visible()

@@ -13,7 +13,7 @@ import { toast } from "../../ui/toast.tsx";
 import { giveAnswer } from "./answers.ts";
 import type { Share } from "./shares.ts";
 import { useKept } from "./useKept.ts";
-import { entryInWords, fieldsInWords, ICONS, type LogEntry } from "./words.ts";
+import { entryInWords, fieldsInWords, folded, ICONS, type LogEntry } from "./words.ts";
 
 interface LogPart {
   entries: LogEntry[];
@@ -21,7 +21,7 @@ interface LogPart {
   hasMore: boolean;
 }
 
-const PART = 30;
+const PART = 50;
 
 export function Log({ share }: { share: Share }) {
   const account = useAccount();
@@ -58,7 +58,7 @@ export function Log({ share }: { share: Share }) {
       {data && data.entries.length === 0 && <p class="soft">{t("Nothing yet. Who changes what is written here, and can be taken back.")}</p>}
       {parts.some(({ entries }) => entries.length > 0) && (
         <ul class="card flush lines share-log">
-          {parts.flatMap(({ entries }) => entries).map((entry) => (
+          {folded(parts.flatMap(({ entries }) => entries)).map((entry) => (
             <li key={entry.id}>
               <span class={`tile ${entry.action === "taken_out" || entry.action === "removed" ? "kind-danger" : entry.action === "joined" || entry.action === "left" ? "kind-tie" : "kind-accent"}`}>
                 <Icon name={ICONS[entry.action]} size={16} />

@@ -1,5 +1,5 @@
 // Fields, values and entries of the log in words.
-import { formatList, t } from "../../i18n/index.ts";
+import { formatList, t, tn } from "../../i18n/index.ts";
 import { dateInWords, type ImportantDate, occasion, partlyKnownDay } from "../person/dates.ts";
 import { describeField, describeValue } from "../sync/describe.ts";
 
@@ -59,6 +59,24 @@ export function entryInWords({ action, by, personName, fields }: LogEntry): stri
     case "undone":
       return t("{by} took a change of {name} back: {fields}", { by, name, fields: fieldsInWords(fields) });
   }
+}
+
+const MAX_NAMES = 3;
+
+// Many whom one member has added one after the other are one line.
+export function folded(entries: readonly LogEntry[]): LogEntry[] {
+  const runs: LogEntry[][] = [];
+  for (const entry of entries) {
+    const run = runs.at(-1);
+    if (entry.action === "added" && run?.[0]!.action === "added" && run[0]!.by === entry.by) run.push(entry);
+    else runs.push([entry]);
+  }
+  return runs.flatMap((run) => (run.length > MAX_NAMES ? [{ ...run[0]!, personId: null, personName: namesOf(run) }] : run));
+}
+
+function namesOf(run: readonly LogEntry[]): string {
+  const names = run.slice(0, MAX_NAMES).map(({ personName }) => personName ?? t("A person"));
+  return formatList([...names, tn("{count} more", "{count} more", run.length - MAX_NAMES)]);
 }
 
 export const ICONS = { added: "add", changed: "edit", taken_out: "close", joined: "people", left: "back", removed: "people", merged: "copy", undone: "back" } as const;
