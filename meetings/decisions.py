@@ -106,9 +106,8 @@ def _propose(occurrence: Occurrence, people: People, matcher: "Matcher") -> Prop
     own = [attendee for attendee in event.attendees if _fold_email(attendee.email) in people.own_emails]
     if any(attendee.has_declined for attendee in own):
         return None
-    met, unknown = _attendees(event, people)
-    for person in matcher.find(event.summary):
-        met.setdefault(person.id, "name")
+    met, unknown, absent = _attendees(event, people)
+    met.update({person.id: "name" for person in matcher.find(event.summary) if person.id not in {*met, *absent}})
     if occurrence.day is not None:
         days = _month_days(occurrence.day)
         met = {key: by for key, by in met.items() if days.isdisjoint(people.days.get(key, ()))}
@@ -125,23 +124,27 @@ def _propose(occurrence: Occurrence, people: People, matcher: "Matcher") -> Prop
         occurrence.ends_at,
         occurrence.day,
         tuple(met.items()),
-        tuple(unknown.items()),
+        tuple(unknown.values()),
     )
 
 
-def _attendees(event: Event, people: People) -> tuple[dict[UUID, str], dict[str, str]]:
-    """Who was there by address, and the addresses that nobody has."""
+def _attendees(event: Event, people: People) -> tuple[dict[UUID, str], dict[str, tuple[str, str]], set[UUID]]:
+    """Who was there by address, the addresses that nobody has (by their key), and who declined."""
     met: dict[UUID, str] = {}
-    unknown: dict[str, str] = {}
+    unknown: dict[str, tuple[str, str]] = {}
+    absent: set[UUID] = set()
     for attendee in event.attendees:
         key = _fold_email(attendee.email) if attendee.email else ""
-        if not key or key in people.own_emails or attendee.has_declined or not attendee.is_person:
+        if not key or key in people.own_emails or not attendee.is_person:
             continue
         known = people.by_email.get(key, ())
+        if attendee.has_declined:
+            absent.update(person.id for person in known)
+            continue
         met.update({person.id: "email" for person in known if not person.is_silent})
         if not known:
-            unknown.setdefault(attendee.email, attendee.name)
-    return met, unknown
+            unknown.setdefault(key, (attendee.email, attendee.name))
+    return met, unknown, absent
 
 
 def _month_days(day: dt.date) -> frozenset[int]:

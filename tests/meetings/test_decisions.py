@@ -111,6 +111,21 @@ def test_guests_by_address_and_unknown_ones() -> None:
     assert found.unknown == (("new@example.org", "New, Guest"),)
 
 
+def test_who_declined_was_not_there_though_the_title_has_the_name() -> None:
+    declined = attendee("ada@example.org", PARTSTAT="DECLINED")
+    [found] = proposed(lunch(declined, summary="Ada and Ben"), who=BOTH)
+    assert found.people == ((BEN.id, "name"),)
+    two = people(ADA, BEN, emails={"ada@example.org": ADA, "countess@example.org": ADA})
+    [found] = proposed(lunch(declined, attendee("countess@example.org"), summary="Ada"), who=two)
+    assert found.people == ((ADA.id, "email"),)
+
+
+def test_one_address_in_two_spellings_is_one_guest() -> None:
+    guests = attendee("New@Example.org", CN="New"), attendee("new@example.org")
+    [found] = proposed(lunch(*guests, summary="Ada"), who=BOTH)
+    assert found.unknown == (("New@Example.org", "New"),)
+
+
 @pytest.mark.parametrize(
     "lines",
     [
