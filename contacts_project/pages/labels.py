@@ -19,12 +19,12 @@ DEFAULT_SHEET = "l7160"
 @require_safe
 @sign_in_required
 def labels_page(request: HttpRequest, viewer: User) -> HttpResponse:
-    """The labels of the households of `groupIds`, or of all, for a sheet of paper. An unknown `sheet` is 404."""
+    """The labels of households, of `groupIds`, `personIds` or all, for a sheet of paper. An unknown `sheet` is 404."""
     sheet = request.GET.get("sheet", DEFAULT_SHEET)
     if sheet not in SHEETS:
         return render_page(request, "pages/missing.html", {"viewer": viewer}, language=viewer.language, status=404)
     with translation.override(viewer.language):
-        households = find_households(viewer, read_ids(request.GET, "groupIds"))
+        households = find_households(viewer, read_ids(request.GET, "groupIds"), read_ids(request.GET, "personIds"))
     return render_page(request, "pages/labels.html", labels_context(sheet, households), language=viewer.language)
 
 

@@ -100,6 +100,7 @@ class HouseholdSerializer(serializers.Serializer[Any]):
 _FORMATS = ("json", "csv")
 _LETTER_PARAMETERS = [
     OpenApiParameter("groupIds", OpenApiTypes.STR, description="Group ids with commas between; in at least one."),
+    OpenApiParameter("personIds", OpenApiTypes.STR, description="Ids of people with commas between; only these."),
     OpenApiParameter("format", OpenApiTypes.STR, enum=_FORMATS, description="csv gives a file."),
 ]
 
@@ -122,7 +123,8 @@ class HouseholdViewSet(ApiViewSet[Any]):
         kind = request.query_params.get("format", "json")
         if kind not in _FORMATS:
             raise FieldError("format", NOT_A_CHOICE.format(choices=list(_FORMATS)))
-        households = find_households(self.owner, read_ids(request.query_params, "groupIds"))
+        query = request.query_params
+        households = find_households(self.owner, read_ids(query, "groupIds"), read_ids(query, "personIds"))
         if kind == "csv":
             headers = {"Content-Disposition": 'attachment; filename="addresses.csv"'}
             return HttpResponse(households_csv(households), content_type="text/csv; charset=utf-8", headers=headers)

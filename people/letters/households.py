@@ -71,22 +71,28 @@ class _Resident(NamedTuple):
     address: Mapping[str, Any]
 
 
-def find_households(owner: User, group_ids: Collection[UUID] | None) -> list[Household]:
-    """The households of the account's people, or of those in at least one of the groups, in name order.
+def find_households(
+    owner: User, group_ids: Collection[UUID] | None, person_ids: Collection[UUID] | None = None
+) -> list[Household]:
+    """The households of the account's people, or of those in at least one of the groups, or of some, in name order.
 
     Quiet and deceased people, and those without an address, are left out. Near linear in the people of the account.
     Texts are in the active language.
     """
-    residents = _load_residents(owner, group_ids)
+    residents = _load_residents(owner, group_ids, person_ids)
     home = _most_frequent_country(owner)
     return [_build_household(owner, members, home) for members in _join_residents(owner, residents)]
 
 
-def _load_residents(owner: User, group_ids: Collection[UUID] | None) -> list[_Resident]:
+def _load_residents(
+    owner: User, group_ids: Collection[UUID] | None, person_ids: Collection[UUID] | None
+) -> list[_Resident]:
     people = Person.objects.owned_by(owner).active().filter(may_be_mentioned(Topic.CONTACT)).exclude(addresses=[])
     if group_ids is not None:
         members = Membership.objects.owned_by(owner).filter(group_id__in=group_ids, group__deleted_at=None)
         people = people.filter(pk__in=members.values("person_id"))
+    if person_ids is not None:
+        people = people.filter(pk__in=person_ids)
     rows = [
         (key, NameParts(*parts), [entry for entry in addresses if any(entry.get(name) for name in FIELDS)])
         for key, addresses, *parts in people.in_name_order().values_list("id", "addresses", *COLUMNS)

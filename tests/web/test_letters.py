@@ -48,6 +48,17 @@ def test_letters_go_to_households_of_groups(web: Web, choir: str) -> None:
         page.get_by_role("link", name="Print labels").click()
     expect(opened.value.locator(".sheet-5160 .label")).to_have_count(1)
     expect(opened.value.get_by_text("Anna and Ben Meier")).to_be_visible()
+    # Those who are selected in the list.
+    page.goto("/app/people")
+    page.get_by_role("button", name="Select", exact=True).click()
+    page.get_by_role("checkbox", name="Select Cleo").check()
+    page.get_by_role("button", name="More with those selected").click()
+    page.get_by_role("menuitem", name="Letters").click()
+    expect(page.get_by_text("1 letter.")).to_be_visible()
+    expect(page.get_by_role("listitem").filter(has_text="Cleo")).to_contain_text("London")
+    assert "personIds=" in (page.get_by_role("link", name="Print labels").get_attribute("href") or "")
+    page.get_by_role("button", name="To everybody").click()
+    expect(page.get_by_text("2 letters.")).to_be_visible()
 
 
 def test_choices_and_buttons_are_not_printed(web: Web, choir: str) -> None:

@@ -39,6 +39,14 @@ def add(api: Client, name: str, surname: str | None = None, **fields: Any) -> st
     return create_person(api, name, surname, **{"addresses": [HOME], **fields})
 
 
+def test_letters_of_some_people_alone(api: Client, stranger: Client) -> None:
+    anna, ben = add(api, "Anna", "Meier"), add(api, "Ben", "Meier")
+    add(api, "Dora", "Huber")
+    assert names(api, f"?personIds={anna},{ben}") == ["Anna and Ben Meier"]
+    assert names(api, f"?personIds={anna}") == ["Anna Meier"]
+    assert names(stranger, f"?personIds={anna}") == []
+
+
 @pytest.mark.both_databases
 def test_those_who_share_an_address_and_a_surname_get_one_letter(api: Client) -> None:
     anna = add(api, "Anna", "Meier")

@@ -1,4 +1,4 @@
-// Letters: one for all who live together, of everybody or of some groups; as a list, a file, or labels to print.
+// Letters: one for all who live together, of everybody, of some groups or of those selected in the list; as a list, a file, or labels to print.
 import type { components } from "contacts-client";
 import { href, place, setQuery } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
@@ -34,21 +34,30 @@ const SHOWN = 300;
 export default function LettersPage() {
   const { query } = place.value;
   const chosen = query.get("groups") ?? "";
+  const selected = query.get("people") ?? "";
+  const whose = `groupIds=${chosen}&personIds=${selected}`;
   const sheet = SHEETS.find(({ name }) => name === query.get("sheet")) ?? SHEETS[0]!;
-  const [found, reload] = useRemote(`letters ${chosen}`, async (signal) => (await connection.ask("GET", `/api/people/addresses?groupIds=${chosen}`, undefined, { signal }))["households"] as Household[]);
+  const [found, reload] = useRemote(`letters ${whose}`, async (signal) => (await connection.ask("GET", `/api/people/addresses?${whose}`, undefined, { signal }))["households"] as Household[]);
   const { data, problem } = found.value;
   return (
     <Page title={t("Letters|by post")}>
       <div class="two no-print">
         <div class="stack">
-          <GroupChoice legend={t("To these groups; none chosen: to everybody")} ids={chosen.split(",").filter(Boolean)} onIds={(ids) => setQuery({ groups: ids.join() })} />
+          {selected ? (
+            <p class="banner">
+              {tn("To {count} selected person", "To {count} selected people", selected.split(",").length)}{" "}
+              <button onClick={() => setQuery({ people: null })}>{t("To everybody")}</button>
+            </p>
+          ) : (
+            <GroupChoice legend={t("To these groups; none chosen: to everybody")} ids={chosen.split(",").filter(Boolean)} onIds={(ids) => setQuery({ groups: ids.join() })} />
+          )}
           <div class="card row letters-bar">
             <SelectField label={t("Sheet of labels")} value={sheet.name} options={SHEETS.map(({ name, text }) => [name, text] as const)} onValue={(value) => setQuery({ sheet: value })} />
-            <a class="button main" href={`/people/labels?groupIds=${chosen}&sheet=${sheet.name}`} target="_blank">
+            <a class="button main" href={`/people/labels?${whose}&sheet=${sheet.name}`} target="_blank">
               <Icon name="print" />
               {t("Print labels")}
             </a>
-            <a class="button" href={`/api/people/addresses?groupIds=${chosen}&format=csv`} download>
+            <a class="button" href={`/api/people/addresses?${whose}&format=csv`} download>
               {t("Download a table (CSV)")}
             </a>
           </div>

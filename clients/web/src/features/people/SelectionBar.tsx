@@ -14,6 +14,8 @@ import { addToGroup, deletePeople, removeFromGroup, setContactReminder, setDateR
 import { intervals } from "./intervals.ts";
 import type { Selection } from "./selection.ts";
 
+const MAX_LETTERS = 80; // people whose ids an address holds
+
 export default function SelectionBar({ selection, shown }: { selection: Selection; shown: readonly PersonRow[] }) {
   const account = useAccount();
   const bar = useRef<HTMLDivElement>(null);
@@ -74,6 +76,7 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
         items={[
           ids.length === 2 && { label: t("Join the two"), onSelect: () => navigate(`/duplicates/compare?one=${ids[0]}&other=${ids[1]}`) },
           { label: t("Save as vCards"), onSelect: () => void exportCards() },
+          ids.length <= MAX_LETTERS && { label: t("Letters|by post"), onSelect: () => navigate(`/letters?people=${ids.join()}`) },
           { label: t("Set the relationship"), onSelect: () => setAsks("relationship") },
           { label: t("Take out of a group"), onSelect: () => setAsks("leave") },
           { label: t("Remind me to get in touch"), onSelect: () => setAsks("reminder") },
