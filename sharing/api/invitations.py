@@ -163,7 +163,7 @@ class IsSignedInOrHasLink(IsAuthenticatedInScope):
 
 
 class ReceivedInvitationViewSet(ApiViewSet[Any]):
-    """Invitations to the account's proven address, or that of a link."""
+    """Invitations to the account's proven address, or that of a link. No account owns them."""
 
     permission_classes = (IsSignedInOrHasLink,)
     lookup_url_kwarg = "invitation_id"

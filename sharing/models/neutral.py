@@ -298,7 +298,7 @@ class Invitation(NeutralModel):
     keyed hash of the folded address; the address itself is encrypted. `token` is encrypted until the mail is sent, and
     `token_key` its keyed hash. The mail is due at `mail_at` (null: sent, or nobody is to get it), as
     accounts.AccountMail retries. `is_unwanted`: whoever has the address wants no invitations of this member; the host
-    cannot tell, since the sender of mails and who declined set it.
+    cannot tell, since it is set where the mail is sent, and by who declined.
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="invitations")

@@ -34,15 +34,15 @@ _LEASE = dt.timedelta(minutes=5)
 _RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 300, 600)]
 # Many hosts may invite one address, as one host many addresses.
 _MAILBOX = RateLimit("share-invitation-mailbox", 10, 3600)
-# Whatever a mail program may show as a link: schemes, hosts, addresses, paths. Dots of other scripts are dots to it.
-_LINK = re.compile(r"\b[a-z][a-z0-9+.-]*:/*|[.@/\\:\u3002\uff0e\uff61]+(?=\w)", re.IGNORECASE)
+# Whatever joins the parts of what a mail program may show as a link. Dots of other scripts are dots to it.
+_JOINTS = re.compile(r"([.@/\\:\u2024\u3002\uff0e\uff61]++)([\w+]?)")
 _MAX_OF_SCAN = 500
 
 
 def one_line(text: str) -> str:
     """The text on one line of at most 60 characters, without anything that could be a link or hide."""
     visible = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in text)
-    words = " ".join(_LINK.sub(" ", visible).split())
+    words = " ".join(_JOINTS.sub(lambda found: f" {found[2]}" if found[2] else found[1], visible).split())
     return words if len(words) <= MAX_LINE else f"{words[: MAX_LINE - 1].rstrip()}…"
 
 

@@ -21,7 +21,7 @@ from notifications.vapid import make_keys, public_key_of
 from tests.fork_targets import run_module
 from tests.workers import run_manage, start_fork
 
-APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "meetings", "notifications")
+APPS = ("contacts_project", "accounts", "people", "relationships", "carddav", "meetings", "notifications", "sharing")
 
 
 def test_settings_page_is_generated_from_the_table() -> None:

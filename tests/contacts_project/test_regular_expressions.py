@@ -15,7 +15,17 @@ from tests.regex_steps import MAX_STEPS, Matcher, hostile_texts
 pytestmark = pytest.mark.one_database
 
 ROOT = Path(__file__).parents[2]
-APPS = ("accounts", "carddav", "contacts_project", "dav", "meetings", "notifications", "people", "relationships")
+APPS = (
+    "accounts",
+    "carddav",
+    "contacts_project",
+    "dav",
+    "meetings",
+    "notifications",
+    "people",
+    "relationships",
+    "sharing",
+)
 _FUNCTIONS = {"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"}
 _SEARCHES = {"search", "split", "findall", "finditer", "sub", "subn"}
 _SIZE = 16

@@ -17,7 +17,7 @@ from contacts_project.kernel.texts import registry
 from people.vcard import limits  # noqa: F401 - defines the names of fields
 
 LOCALES = [translation.to_locale(code) for code, _ in settings.LANGUAGES if code != "en"]
-APPS = ["accounts", "people", "relationships", "carddav", "meetings", "notifications", "contacts_project"]
+APPS = ["accounts", "people", "relationships", "carddav", "meetings", "notifications", "sharing", "contacts_project"]
 _SINGLE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 _PLURAL = {"ngettext", "ngettext_lazy"}
 TRANSLATE = re.compile(r'{%\s*translate\s+"([^"]+)"')

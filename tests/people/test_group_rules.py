@@ -313,7 +313,7 @@ def test_every_module_that_inserts_memberships_is_known() -> None:
     restores = {"people/merging/related_rows.py", "people/transfer/people.py"}
     found = {
         str(path.relative_to(ROOT))
-        for app in ("accounts", "people", "relationships", "carddav", "dav", "meetings", "notifications")
+        for app in ("accounts", "people", "relationships", "carddav", "dav", "meetings", "sharing", "notifications")
         for path in (ROOT / app).rglob("*.py")
         if "migrations" not in path.parts
         and re.search(r"\bMembership\(\s*(owner|$)|Membership\._meta", path.read_text())
