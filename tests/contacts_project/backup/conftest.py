@@ -20,7 +20,7 @@ from relationships.models import Relationship
 from tests.builders import PASSWORD, make_person, make_token, make_user
 from tests.client import Client, client_of
 from tests.pictures import picture, upload
-from tests.routes.route_data import ROUTE_SETTINGS, make_route_data
+from tests.routes.route_data import ROUTE_SETTINGS, UNVERIFIED, make_route_data
 
 
 @dataclass
@@ -51,6 +51,7 @@ def full_instance(transactional_db: None, settings: Any, media: Path) -> FullIns
         setattr(settings, name, value)
     alice = make_user("alice@example.org", name="Alice", is_staff=True)
     route_records = make_route_data(alice)
+    User.objects.get(email=UNVERIFIED).delete()
     instance = FullInstance(alice, client_of(alice), make_token(alice), User())
     settings.VAPID_PUBLIC_KEY = settings.VAPID_PRIVATE_KEY = ""
     client_of(alice).ok("DELETE", f"/api/notifications/endpoints/{route_records.ids['destination']}")
