@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from contacts_project.kernel.charsets import decode_value
 from contacts_project.kernel.text_forms import is_email
 from meetings.calendars.recurrence import Rule, RuleError, parse_rule
-from meetings.calendars.zones import Zones, named_zone
+from meetings.calendars.zones import ZoneBuilder, Zones, named_zone
 
 MAX_EVENTS = 20_000
 MAX_ATTENDEES = 30
@@ -128,11 +128,11 @@ def read_calendars(files: Sequence[bytes]) -> CalendarFile:
 
     Raises TooManyEventsError; NotCalendarError if there are files, and none is a calendar.
     """
-    calendar = CalendarFile()
+    calendar, builder = CalendarFile(), ZoneBuilder()
     unreadable = 0
     for data in files:
         try:
-            _read_file(data, calendar)
+            _read_file(data, calendar, builder)
         except NotCalendarError:
             unreadable += 1
     if unreadable and unreadable == len(files):
@@ -141,12 +141,12 @@ def read_calendars(files: Sequence[bytes]) -> CalendarFile:
     return calendar
 
 
-def _read_file(data: bytes, calendar: CalendarFile) -> None:
+def _read_file(data: bytes, calendar: CalendarFile, builder: ZoneBuilder) -> None:
     text = decode_value(_FOLD.sub(b"", data.removeprefix(b"\xef\xbb\xbf")), "utf-8")
     lines = [line.rstrip("\r") for line in text.replace("\r\n", "\n").split("\n")]
     parts = _Components(lines)
     calendar.zone = calendar.zone or (named_zone(parts.zone_name) if parts.zone_name else None)
-    zones = Zones(parts.definitions)
+    zones = Zones(parts.definitions, builder)
     for block in parts.blocks:
         if len(calendar.events) + calendar.broken >= MAX_EVENTS:
             raise TooManyEventsError

@@ -11,7 +11,7 @@ from dateutil import tz
 
 from meetings.calendars.recurrence import Budget, BudgetSpentError, RuleError, expand, parse_rule
 
-# Of the definitions of a file, and of one of them: dateutil builds and follows each of its rules.
+# Of the definitions of a reading, and of one of them: dateutil builds and follows each of its rules.
 _MAX_DEFINITIONS, _MAX_LINES, _MAX_LINE_LENGTH, _MAX_RULES = 50, 200, 1_000, 8
 _YEAR = dt.timedelta(days=366)
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)\s*(?:([+-])(\d{1,2}):?(\d{2})?)?\)?", re.IGNORECASE)
@@ -40,25 +40,33 @@ def _iana_zone(name: str) -> ZoneInfo | None:
         return None
 
 
+class ZoneBuilder:
+    """Builds zones of definitions, each text once, and 50 of all files of a reading."""
+
+    def __init__(self) -> None:
+        self._built: dict[tuple[str, ...], dt.tzinfo | None] = {}
+
+    def build(self, lines: list[str]) -> dt.tzinfo | None:
+        key = tuple(lines)
+        if lines and key not in self._built and len(self._built) < _MAX_DEFINITIONS:
+            self._built[key] = _defined_zone(lines)
+        return self._built.get(key)
+
+
 class Zones:
     """The zones of one file, by TZID. A zone that no one knows is None: its times are floating."""
 
-    def __init__(self, definitions: Mapping[str, list[str]]) -> None:
-        self._definitions = definitions
+    def __init__(self, definitions: Mapping[str, list[str]], builder: ZoneBuilder) -> None:
+        self._definitions, self._builder = definitions, builder
         self._found: dict[str, dt.tzinfo | None] = {}
-        self._left = _MAX_DEFINITIONS
 
     def find(self, name: str) -> dt.tzinfo | None:
         if name not in self._found:
             lines = self._definitions.get(name, [])
-            self._found[name] = named_zone(name) or _located_zone(lines) or self._define(lines) or _offset_zone(name)
+            self._found[name] = (
+                named_zone(name) or _located_zone(lines) or self._builder.build(lines) or _offset_zone(name)
+            )
         return self._found[name]
-
-    def _define(self, lines: list[str]) -> dt.tzinfo | None:
-        if not lines or not self._left:
-            return None
-        self._left -= 1
-        return _defined_zone(lines)
 
 
 def _located_zone(lines: Iterable[str]) -> dt.tzinfo | None:

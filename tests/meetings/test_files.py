@@ -256,6 +256,19 @@ def test_a_zone_of_its_own_changes_once_a_year(rule: str, count: int, hour: int)
     assert [row.starts_at.hour for row in found_in(data)] == [hour]
 
 
+@pytest.mark.parametrize(("distinct", "known"), [(1, 60), (60, 50)])
+def test_fifty_zones_of_its_own_in_all_resources(distinct: int, known: int) -> None:
+    files = [
+        ics(
+            event(str(number), f";TZID=Zone {number % distinct}:20260110T100000"),
+            head=defined(number % distinct, "FREQ=YEARLY;BYDAY=1SU;BYMONTH=2"),
+        )
+        for number in range(60)
+    ]
+    calendar = read_calendars(files)
+    assert sum(row.start.zone is not None for row in calendar.events) == known
+
+
 def test_fifty_zones_of_its_own_in_a_file() -> None:
     events = [event(str(number), f";TZID=Zone {number}:20260110T100000") for number in range(60)]
     data = ics(*events, head="".join(defined(number, "FREQ=YEARLY;BYDAY=1SU;BYMONTH=2") for number in range(60)))
