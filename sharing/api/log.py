@@ -10,7 +10,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api.decorators import not_in_atomic_batches
+from accounts.api.decorators import in_own_transactions
 from contacts_project.kernel.api.fields import StrictBooleanField
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
@@ -63,7 +63,7 @@ class LogViewSet(ShareListViewSet):
     )
     @action(detail=True, methods=["post"], url_path="log/<id:entry_id>/undo")
     @raises(FieldError, MissingError, ChangedSinceError, NotUndoableError)
-    @not_in_atomic_batches
+    @in_own_transactions
     def undo(self, request: Request, share_id: UUID, entry_id: UUID) -> Response:
         """Set the fields of one's own person back to before a change, which then travels like any edit."""
         key = self.get_object().share_id
