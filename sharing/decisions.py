@@ -104,10 +104,16 @@ def _with_relations(fields: Fields, here: Collection[str]) -> Fields:
 
 
 def _hidden_relations(before: Fields, merged: Fields, here: Collection[str]) -> Fields:
-    """The merged relationships with those that the merge did not see."""
+    """The merged relationships with those that the merge did not see, in an order that is the same for all members:
+    each sees others of them."""
     if RELATIONS not in merged:
         return {}
-    return {RELATIONS: [*merged[RELATIONS], *(one for one in before[RELATIONS] if one["person"] not in here)]}
+    hidden = (one for one in before[RELATIONS] if one["person"] not in here)
+    return {RELATIONS: sorted([*merged[RELATIONS], *hidden], key=_order_of_relation)}
+
+
+def _order_of_relation(entry: Entry) -> tuple[str, ...]:
+    return tuple(str(entry[key] or "") for key in RELATION_KEYS)
 
 
 def _first_meeting(bases: Sides, now: Sides) -> Sides:

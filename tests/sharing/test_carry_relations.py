@@ -17,6 +17,8 @@ from tests.builders import make_person
 from tests.sharing.conftest import (
     add_person,
     carry_all,
+    copy_of,
+    edit,
     leave_group,
     person_of,
     put_into_group,
@@ -153,3 +155,18 @@ def test_somebody_taken_out_here_keeps_the_relationship_there(alice: User, bob: 
     delete_relationship(owner=alice, relationship_id=row.pk, now=timezone.now())
     carry_all()
     assert (relations(bob), relations(carol)) == (PARENTS, set())
+
+
+def test_members_who_see_different_relationships_of_somebody_become_quiet(alice: User, bob: User, carol: User) -> None:
+    share_people(alice, bob, carol)
+    ada, byron, mary = add_person(alice), add_person(alice, name="Byron"), add_person(alice, name="Mary")
+    relate(alice, ada, byron, "CHILD")
+    relate(alice, ada, mary, None)
+    carry_all()
+    leave_group(bob, person_of(bob, byron))
+    leave_group(carol, person_of(carol, mary))
+    carry_all()
+    for user in (bob, carol):
+        edit(user, person_of(user, ada), nickname=user.name)
+        carry_all()
+    assert len(SharedPerson.unscoped.rows().get(pk=copy_of(alice, ada).shared_id).fields["relationships"]) == 2
