@@ -19,6 +19,7 @@ from people.models.groups import group_key
 from people.services.groups import create_group
 from sharing.carry.batch import batch_of
 from sharing.carry.contact import local_fields_of
+from sharing.carry.ending import end_membership
 from sharing.carry.incoming import take_newcomers
 from sharing.carry.matching import find_matches
 from sharing.carry.neutral import lock_share, next_sequence, notify_members, write_log
@@ -76,6 +77,9 @@ def accept(*, owner: User, invitation_id: UUID, data: JsonMapping, now: dt.datet
         share = lock_share(invitation.share_id)
         invitation.refresh_from_db()
         _check(owner, invitation, now)
+        # Whoever was removed a moment ago and comes again: the worker may not have been there yet.
+        for former in ShareMembership.objects.owned_by(owner).active().filter(share=share):
+            end_membership(owner.pk, former.pk)
         group = _tie_group(owner, share, data, now)
         membership = add_member(owner, share, group, data, now)
         membership.received = review.sequence
@@ -121,7 +125,7 @@ def rehearse(*, owner: User, invitation_id: UUID, data: JsonMapping, now: dt.dat
 
 def _check(owner: User, invitation: Invitation, now: dt.datetime) -> None:
     check_open(invitation, now)
-    if ShareMembership.objects.owned_by(owner).active().filter(share=invitation.share_id).exists():
+    if ShareMembership.objects.owned_by(owner).current().filter(share=invitation.share_id).exists():
         raise AlreadyMemberError
     members = ShareMember.unscoped.rows().filter(share=invitation.share_id, ended_at=None)
     if members.count() >= MAX_MEMBERS:

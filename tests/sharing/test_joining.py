@@ -265,6 +265,16 @@ def test_coming_again(share: Share, bob: User) -> None:
     assert len(client.ok("GET", "/api/changes?types=share")["changes"]) == 1
 
 
+def test_coming_again_at_once_after_being_removed(share: Share, alice: User, bob: User) -> None:
+    join(bob, invitation_of(share, bob))
+    removed = ShareMembership.objects.owned_by(bob).get().pk
+    reader_of(alice).ok("DELETE", f"/api/shares/{share.pk}/members/{removed}")
+    shown = join(bob, invitation_of(share, bob, token_key="again"))
+    assert [one["name"] for one in shown["members"]] == ["Alice", "Bob"]
+    assert (shown["waitingCount"], shown["peopleCount"]) == (3, 3)
+    assert ShareMembership.objects.owned_by(bob).active().count() == 1
+
+
 def test_an_idempotency_key(share: Share, bob: User) -> None:
     path = f"/api/share-invitations/{invitation_of(share, bob).pk}/accept"
     client = reader_of(bob)
