@@ -238,13 +238,12 @@ def test_kind_of_date_that_a_person_has_is_not_offered_again(web: Web, alice: Us
 
 
 def test_account_of_before_is_asked_once_for_reminders(web: Web, alice: User, elsewhere: Client) -> None:
-    make_person(alice)  # nobody is asked before there are people
     elsewhere.ok("PUT", "/api/user/date-reminder-default", {"dateReminderDefault": "none"})
     page = web.open("/", web.context())
     web.synced(page)
     notice = page.get_by_role("region", name="Reminders")
     expect(notice).to_have_count(0)  # there is nobody whom it could be about
-    make_person(alice, name="Ada")
+    elsewhere.ok("POST", "/api/people", {"name": "Ada"}, status=201)
     page.reload()
     expect(notice).to_contain_text("You are not reminded of imported birthdays.")
     notice.get_by_role("button", name="No", exact=True).click()

@@ -135,6 +135,9 @@ def test_two_devices_that_edit_the_same_field_lose_nothing(web: Web, alice: User
     context.set_offline(False)
     page.get_by_role("link", name="Decide").click()
     expect(page.get_by_text("Elsewhere", exact=True)).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save as a file").click()
+    assert "Here" in download.value.path().read_text()
     page.get_by_role("button", name="Keep the other").click()
     expect(page.get_by_text("Everything is sent.", exact=True)).to_be_visible()
     ada.refresh_from_db()

@@ -1,10 +1,11 @@
 // What was not sent, what the service refused, and conflicts: each with what can be done.
-import type { Conflict, Edit } from "contacts-client";
+import { type Conflict, type Edit, unsentFile } from "contacts-client";
 import { href } from "../../app/router.ts";
-import { useAccount } from "../../app/session.ts";
+import { copies, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Page } from "../../ui/Page.tsx";
+import { saveFile } from "../../ui/saveFile.ts";
 import { RefusedMeeting } from "../meetings/RefusedMeeting.tsx";
 import { takeBackAnswer } from "../sharing/answers.ts";
 import { describeEdit, describeField, describeValue, nameOfRecord } from "./describe.ts";
@@ -13,8 +14,13 @@ export default function UnsentPage() {
   const account = useAccount();
   const { answers, pending, refused, conflicts, sync, syncer } = account;
   const isEmpty = answers.value.length + pending.value.length + refused.value.length + conflicts.value.length === 0;
+  const keptCount = pending.value.length + refused.value.length + conflicts.value.length;
+  const save = async () => {
+    const own = (await copies.unsent()).find(({ accountId }) => accountId === account.id);
+    if (own) saveFile(unsentFile(own), t("Unsent changes of {name}", { name: own.name || t("Account") }), "json");
+  };
   return (
-    <Page title={t("Sent and not sent")} back="/">
+    <Page title={t("Sent and not sent")} back="/" actions={keptCount > 0 && <button onClick={() => void save()}>{t("Save as a file")}</button>}>
       {isEmpty && <p class="card">{t("Everything is sent.")}</p>}
       {conflicts.value.map((conflict) => (
         <ConflictCard key={conflict.key} conflict={conflict} />
