@@ -9,6 +9,7 @@ from contacts_project.kernel.ids import new_id
 from sharing.models import Share, ShareMembership
 from tests.builders import UNKNOWN_ID
 from tests.client import Client, client_of
+from tests.queries import count_queries
 from tests.sharing.builders import make_group, make_share
 
 pytestmark = pytest.mark.sqlite_suffices
@@ -155,6 +156,16 @@ def test_the_feed_has_shares(api: Client) -> None:
     page = api.ok("GET", f"/api/changes?types=share&cursor={page['cursor']}")
     assert [change["record"] for change in page["changes"]] == [changed]
     assert page["changes"][0]["etag"] == api.call("GET", f"/api/shares/{share['id']}")["ETag"]
+
+
+@pytest.mark.both_databases
+def test_the_number_of_queries_is_constant(api: Client, alice: User) -> None:
+    make_share(api)
+    paths = ("/api/shares", "/api/changes?types=share", "/api/user/export")
+    before = [count_queries(api.ok, "GET", path) for path in paths]
+    for number in range(8):
+        make_share(api, f"Share {number}")
+    assert [count_queries(api.ok, "GET", path) for path in paths] == before
 
 
 def test_a_stranger_finds_nothing(api: Client, stranger: Client) -> None:
