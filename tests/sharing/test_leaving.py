@@ -222,3 +222,25 @@ def test_the_group_may_be_shared_again(share: Share, bob: User) -> None:
     leave(bob, share)
     made = reader_of(bob).ok("POST", "/api/shares", {"name": "Ours", "groupId": str(group)}, status=201)["share"]
     assert made["groupId"] == str(group)
+
+
+def test_what_others_change_of_a_share_is_in_the_feed(share: Share, alice: User, bob: User, carol: User) -> None:
+    client, host = reader_of(bob), reader_of(alice)
+    cursor = client.ok("GET", "/api/changes?types=share")["cursor"]
+
+    def changed(*names: str) -> list[Any]:
+        nonlocal cursor
+        carry_all()
+        page = client.ok("GET", f"/api/changes?types=share&cursor={cursor}")
+        cursor = page["cursor"]
+        return [change["record"][name] for change in page["changes"] for name in names]
+
+    assert changed("name") == []
+    host.ok("PUT", f"/api/shares/{share.pk}", {"name": "Kin"})
+    assert changed("name") == ["Kin"]
+    add_person(alice, name="Grace")
+    assert changed("peopleCount") == [2]
+    leave(carol, share)
+    assert [len(members) for members in changed("members")] == [2]
+    host.ok("PUT", f"/api/shares/{share.pk}", {"reminders": "all"})
+    assert changed("name") == []
