@@ -25,7 +25,6 @@ from tests.sharing.conftest import (
     join_share,
     make_share,
     membership_of,
-    person_of,
     share_people,
 )
 from tests.sharing.test_carry_killed import carry_repeatedly
@@ -71,25 +70,6 @@ def assert_whole(share: Share) -> None:
     assert list(find_violations("share")) == []
 
 
-def test_one_invitation_is_accepted_twice(users: list[User]) -> None:
-    share = make_share(users[0]).share
-    add_person(users[0])
-    carry_all()
-    invitation = invitation_of(users[0], share, users[1])
-    statuses = run_concurrently(*[accepting(users[1], invitation)] * 3)
-    assert statuses.count(201) == 1
-    assert set(statuses) <= {201, 409, 410}
-    assert_whole(share)
-
-
-def test_the_ninth_member(users: list[User]) -> None:
-    share = share_people(*users[:7])
-    invitations = [invitation_of(users[0], share, user) for user in users[7:]]
-    calls = [accepting(user, invitation) for user, invitation in zip(users[7:], invitations, strict=True)]
-    assert sorted(run_concurrently(*calls)) == [201, 409, 409]
-    assert_whole(share)
-
-
 def test_two_accept_while_it_is_carried(users: list[User]) -> None:
     share = share_people(users[0], users[1])
     for number in range(5):
@@ -127,28 +107,6 @@ def add_own(user: User) -> Person:
     return Person.objects.owned_by(user).get(pk=key)
 
 
-def test_leaving_while_it_is_carried(users: list[User]) -> None:
-    share = share_people(*users[:3])
-    people = [add_person(users[0], name=f"N{number}xq", surname=f"{number}Zyx") for number in range(6)]
-    carry_all()
-    own = [person_of(users[1], person) for person in people]
-
-    def work() -> int:
-        for number, person in enumerate(own):
-            edit(users[1], person, nickname=f"E{number}")
-        return 200
-
-    run_concurrently(work, leaving(users[1], share), *(partial(_carried, user) for user in users[:3]))
-    carry_all()
-    assert_whole(share)
-    assert Person.objects.owned_by(users[1]).active().count() == 6
-
-
-def _carried(user: User) -> int:
-    carry_repeatedly(user)
-    return 200
-
-
 def test_revoked_while_it_is_accepted(users: list[User]) -> None:
     share = make_share(users[0]).share
     invitation = invitation_of(users[0], share, users[1])
@@ -171,15 +129,6 @@ def test_the_host_leaves_while_inviting(users: list[User]) -> None:
     assert Invitation.unscoped.rows().count() == (invited == 201)
     assert_whole(share)
     assert membership_of(users[1]).member.is_host
-
-
-@pytest.mark.parametrize("number", [2, 3])
-def test_several_leave_at_once(users: list[User], number: int) -> None:
-    share = share_people(*users[:3])
-    add_person(users[0])
-    carry_all()
-    assert run_concurrently(*(leaving(user, share) for user in users[:number])) == [200] * number
-    assert_whole(share)
 
 
 def test_a_member_leaves_while_the_host_removes_it(users: list[User]) -> None:
