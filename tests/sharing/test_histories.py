@@ -22,7 +22,9 @@ from accounts.models.user import Plan
 from contacts_project.kernel.invariants import find_violations
 from people.models import Membership, Person
 from sharing.models import CopyState, Hold, HoldState, LogEntry, SharedCopy, SharedPerson
-from tests.rounds import rounds_per_database
+from tests.dav.devices import card
+from tests.dav.test_stateful import GoodCitizen
+from tests.rounds import rounds, rounds_per_database
 from tests.sharing.household import ADDRESS, Household, Member, differences
 
 HISTORIES = rounds_per_database(20)
@@ -342,9 +344,48 @@ class Histories(RuleBasedStateMachine):
         assert [found for found in find_violations() if "photo files" not in found.broken] == []
 
 
+class EightWithPhone(Histories):
+    """Eight accounts, of whom one has a phone that syncs over `dav` and keeps what it is told."""
+
+    size = 8
+
+    @rule()
+    def sync_phone(self) -> None:
+        self.phone().sync()
+
+    @rule(pick=picks, how=st.sampled_from(["number", "title", "delete", "new"]))
+    def write_on_phone(self, pick: int, how: str) -> None:
+        phone = self.phone()
+        names = sorted(phone.copies)
+        if how == "new":
+            name = unused()
+            head = f"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:{name}\r\nN:{name};{name[::-1]};;;\r\nFN:{name}\r\n"
+            assert phone.send(f"{name}.vcf", card(f"TEL:+43 699 {next(unique)}55", head=head)) == 201
+        elif names:
+            name = names[pick % len(names)]
+            etag, text = phone.copies[name]
+            if how == "delete":
+                status = phone.device.call("DELETE", f"{phone.device.book}{name}", HTTP_IF_MATCH=etag).status_code
+            else:
+                line = f"TEL:+43 677 {next(unique)}66" if how == "number" else f"TITLE:{unused()}"
+                status = phone.send(name, text.replace("END:VCARD", f"{line}\r\nEND:VCARD"))
+            assert status in {204, 404, 412}, status
+
+    def phone(self) -> GoodCitizen:
+        if not hasattr(self, "program"):
+            self.program = GoodCitizen(self.household.members[1].user)
+        return self.program
+
+
 @pytest.mark.django_db
 def test_all_agree_after_random_histories(settings: Any) -> None:
     run(Histories, settings)
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(rounds(1) == 1, reason="with TEST_ROUNDS: eight accounts take a minute")
+def test_eight_agree_and_one_of_them_has_a_phone(settings: Any) -> None:
+    run(EightWithPhone, settings, rounds_per_database(4), 40)
 
 
 def run(machine: type[Histories], django_settings: Any, histories: int = HISTORIES, steps: int = 20) -> None:
