@@ -188,11 +188,17 @@ def _serialize_all(owner: User) -> Iterator[tuple[str, str]]:
     columns = rows.values_list(*_ACTIVE_COLUMNS).iterator(chunk_size=FETCH_SIZE)
     for key, person_key, related_key, type_key, *content, created_at, updated_at in columns:
         person, related = people.get(person_key), people.get(related_key)
-        # While this streams, another write may add people, a type and their relationship. The people are unknown then,
-        # so the row is left out before its type is looked up.
+        # While this streams, another write may add people, a type and their relationship. Rows of new people are left
+        # out; a new type between known people is read now.
         if person and related:
-            kind = types[type_key]
+            if (kind := types.get(type_key)) is None:
+                kind = types[type_key] = _read_type(owner, type_key)
             yield person_key, _relationship_json(key, person, related, kind, content, created_at, updated_at)
+
+
+def _read_type(owner: User, key: str) -> tuple[str, str]:
+    label = RelationshipType.objects.owned_by(owner).filter(pk=key).values_list("label", flat=True).first()
+    return _type_json(None if label is None else key, label or "")
 
 
 def _person_json(key: str, name: str) -> tuple[str, str]:

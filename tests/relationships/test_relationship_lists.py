@@ -5,6 +5,7 @@ import pytest
 
 from accounts.models import User
 from contacts_project.kernel.json import format_timestamp
+from relationships import projection
 from relationships.models import Relationship
 from tests.builders import make_person
 from tests.client import Client
@@ -40,6 +41,26 @@ def test_the_list_is_streamed(api: Client, alice: User) -> None:
     assert len(pieces) > 2
     assert max(map(len, pieces)) < sum(map(len, pieces)) * 0.7
     assert {pair["id"] for pair in pairs} <= {row["id"] for row in orjson.loads(b"".join(pieces))["relationships"]}
+
+
+@pytest.mark.both_databases
+def test_a_type_that_is_made_while_the_list_is_read_is_in_it(
+    api: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, bob = make_ada_and_bob(alice)
+    made: list[str] = []
+
+    def read_type(key: str | None, label: str) -> tuple[str, str]:
+        if key and not made:  # the types have been read, the relationships not yet
+            body = {"name": "MENTOR", "label": "Mentor", "inverseLabel": "Pupil"}
+            made.append(api.ok("POST", "/api/relationship-types", body)["relationshipType"]["id"])
+            relate(api, ada, bob, made[0])
+        return type_json(key, label)
+
+    type_json = projection._type_json
+    monkeypatch.setattr(projection, "_type_json", read_type)
+    labels = [row["relationshipType"]["label"] for row in list_relationships(api)]
+    assert sorted(labels) == ["Mentor", "Pupil"]
 
 
 def test_types_take_the_same_statements_however_many(api: Client) -> None:
