@@ -2,12 +2,21 @@
 
 from uuid import UUID
 
+from django.db.models.signals import post_delete
 from django.dispatch import receiver
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from sharing.carry.carrier import mark_due
 from sharing.carry.origins import note_origin
-from sharing.signals import account_due, announce_account, invitation_due, member_removed, share_changed
+from sharing.models import ShareMembership
+from sharing.signals import (
+    account_due,
+    announce_account,
+    announce_removal,
+    invitation_due,
+    member_removed,
+    share_changed,
+)
 from sharing.tasks import enqueue_carry, enqueue_ends, enqueue_share, send_invitations
 
 
@@ -36,3 +45,9 @@ def send_soon(**kwargs: object) -> None:
 @receiver(member_removed)
 def end_soon(**kwargs: object) -> None:
     enqueue_ends()
+
+
+@receiver(post_delete, sender=ShareMembership)
+def end_with_account(**kwargs: object) -> None:
+    """A membership's row goes with its account."""
+    announce_removal()

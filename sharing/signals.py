@@ -2,7 +2,7 @@
 
 account_due   owner_id   writes of the account wait to be carried into its shares
 share_changed   share_id   changes of the share wait to be carried to its members
-member_removed             the account's rows of a member who was removed wait to be ended
+member_removed             the rows of a member who was removed, or whose account was deleted, wait to be ended
 invitation_due             the mail of an invitation waits to be sent
 share_held   share_id, member_id   what a member sent is held for the others to decide
 """

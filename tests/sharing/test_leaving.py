@@ -8,8 +8,10 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import User
+from accounts.services.deletion import delete_account
 from people.models import Person
 from people.trash import purge_deleted
+from sharing import receivers
 from sharing.carry.ending import end_members_without_account
 from sharing.models import LogEntry, Share, SharedCopy, SharedPerson, ShareMember, ShareMembership
 from sharing.tasks import end_members
@@ -173,6 +175,19 @@ def test_a_deleted_account_ends_its_membership(share: Share, alice: User, bob: U
     carry_all()
     assert members_of(carol, share) == [("Bob", True), ("Carol", False)]
     assert sorted(SharedPerson.unscoped.rows().filter(share=share).values_list("holders", flat=True)) == [2, 2]
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_a_deleted_account_is_ended_without_the_sweep(
+    alice: User, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any, shares: bool
+) -> None:
+    if shares:
+        share_people(alice)
+    ended: list[bool] = []
+    monkeypatch.setattr(receivers, "enqueue_ends", lambda: ended.append(True))
+    with django_capture_on_commit_callbacks(execute=True):
+        delete_account(user=alice)
+    assert ended == [True] * shares
 
 
 def test_the_last_deleted_account_ends_the_share(alice: User) -> None:
