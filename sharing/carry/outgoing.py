@@ -77,6 +77,11 @@ def settle_due(batch: Batch, copies: Sequence[SharedCopy]) -> list[SharedCopy]:
         if copy.state == CopyState.LINKED and not is_here:
             rest += _leave(batch, copy)
         elif copy.state == CopyState.OUT and is_here:
+            if copy.shared is not None and copy.shared.is_gone and not has_room(batch):
+                # Nobody has the document any more, and others took its place: a new one waits for room.
+                copy.delete()
+                _wait_for_room(batch, person=copy.person)
+                continue
             return_copy(batch, copy)
             rest.append(copy)
         elif copy.state == CopyState.WAITING:
@@ -193,7 +198,7 @@ def _documents_by_uid(batch: Batch, uids: Sequence[str]) -> dict[str, tuple[Shar
     return {spellings[row.uid]: (row, copies.get(row.pk)) for row in documents}
 
 
-def _wait_for_room(batch: Batch, person: Person) -> None:
+def _wait_for_room(batch: Batch, person: Person | None) -> None:
     SharedCopy.objects.create(
         owner=batch.owner,
         membership=batch.membership,

@@ -40,6 +40,8 @@ from sharing.services.invitations import check_open, find_invitation
 from sharing.services.shares import add_member, check_number, lock_group
 
 _CHUNK_SIZE = 100
+# What is compared with nobody, and may be long.
+_LONG = frozenset({"notes", "addresses", "urls", "imHandles", "locations", "customFields", "relationships"})
 _GROUP_NAME_LENGTH = 100
 
 
@@ -159,8 +161,14 @@ def review_of(owner: User, share: Share) -> Review:
     """Everybody of the share, and whom each may be here. Reads without a lock."""
     share.refresh_from_db(fields=["sequence"])
     rows = SharedPerson.unscoped.rows().filter(share=share, is_gone=False, sequence__lte=share.sequence)
-    people = list(rows.order_by("pk"))
+    people = list(map(_for_matching, rows.order_by("pk").iterator(_CHUNK_SIZE)))
     return Review(share.sequence, people, find_matches(owner, people))
+
+
+def _for_matching(person: SharedPerson) -> SharedPerson:
+    """The document with what it is matched and named by: two thousand long ones would not fit into a request."""
+    person.fields = {name: value for name, value in person.fields.items() if name not in _LONG}
+    return person
 
 
 def _describe(owner: User, review: Review, private: Collection[str]) -> JsonObject:
@@ -194,9 +202,10 @@ def _count_differing(owner: User, pairs: list[tuple[SharedPerson, UUID]], privat
     for start in range(0, len(pairs), _CHUNK_SIZE):
         chunk = pairs[start : start + _CHUNK_SIZE]
         contacts = load_local_contacts(owner, [key for _, key in chunk])
-        for document, key in chunk:
-            local = local_fields_of(contacts[key])
-            agreed = agree(Sides({}, {}), Sides(local, document.fields), names, ())
-            differs = shared_changes(local, agreed.person) or shared_changes(document.fields, agreed.document)
+        documents = SharedPerson.unscoped.rows().in_bulk([person.pk for person, _ in chunk])
+        for person, key in chunk:
+            local, remote = local_fields_of(contacts[key]), documents[person.pk].fields
+            agreed = agree(Sides({}, {}), Sides(local, remote), names, ())
+            differs = shared_changes(local, agreed.person) or shared_changes(remote, agreed.document)
             count += bool(differs or agreed.conflicts)
     return count

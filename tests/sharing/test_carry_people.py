@@ -121,6 +121,26 @@ def test_who_finds_no_room_in_the_share_waits_at_home(alice: User, bob: User, mo
     assert not SharedCopy.objects.owned_by(alice).filter(reason=Reason.SHARE_LIMIT).exists()
 
 
+def test_who_comes_again_into_a_full_share_waits(alice: User, bob: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing, "MAX_PEOPLE", 1)
+    share_people(alice, bob)
+    ada = add_person(alice)
+    carry_all()
+    leave_group(alice, ada)
+    leave_group(bob, person_of(bob, ada))
+    carry_all()
+    mary = add_person(alice, name="Mary")
+    carry_all()
+    put_into_group(alice, ada)
+    carry_all()
+    waiting = SharedCopy.objects.owned_by(alice).get(reason=Reason.SHARE_LIMIT)
+    assert (waiting.person_id, group_people(bob)) == (ada.pk, ["Mary"])
+    leave_group(alice, mary)
+    leave_group(bob, person_of(bob, mary))
+    carry_all()
+    assert group_people(bob) == ["Ada"]
+
+
 def test_the_same_person_in_two_shares(alice: User, bob: User, carol: User) -> None:
     family, club = make_share(alice, "Family"), make_share(alice, "Club")
     join_share(family.share, bob)
