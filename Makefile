@@ -27,7 +27,7 @@ lint: setup
 bench: setup
 	@$(BIN)/python -m tests.bench
 
-# Ten minutes of load on each database while processes, servers and the disk fail.
+# Ten minutes of load on each database while processes, servers and the disk fail; then the long histories of shares.
 soak: setup
 	@$(BIN)/python -m tests.soak
 

@@ -22,15 +22,13 @@ from accounts.models.user import Plan
 from contacts_project.kernel.invariants import find_violations
 from people.models import Membership, Person
 from sharing.models import CopyState, Hold, HoldState, LogEntry, SharedCopy, SharedPerson
-from tests.dav.devices import card
-from tests.dav.test_stateful import GoodCitizen
-from tests.rounds import rounds, rounds_per_database
+from tests.rounds import rounds_per_database
 from tests.sharing.household import ADDRESS, Household, Member, differences
 
 HISTORIES = rounds_per_database(20)
 picks = st.integers(0, 99)
 unique = itertools.count(1000)
-_SECRET = "hush"
+SECRET = "hush"
 
 
 def unused() -> str:
@@ -50,6 +48,7 @@ class Histories(RuleBasedStateMachine):
         self.moves: Any = None
         self.has_twins, self.hours = False, 0
         self.household = Household(self.size)
+        self.connect()
         first = self.household.members[0]
         for _ in range(4):
             self.make(first)
@@ -58,6 +57,9 @@ class Histories(RuleBasedStateMachine):
             self.household.carry_all()
             member.answer([], 0, all="accept", finish=True)
         self.household.carry_all()
+
+    def connect(self) -> None:
+        """Connect accounts, which have no people yet, with what they sync with."""
 
     def teardown(self) -> None:
         if not hasattr(self, "household"):
@@ -111,7 +113,7 @@ class Histories(RuleBasedStateMachine):
     @rule(who=picks, pick=picks)
     def note(self, who: int, pick: int) -> None:
         if found := self.person(who, pick):
-            found[0].put(found[1], notes=f"{_SECRET}{unused()}", favourite=True)
+            found[0].put(found[1], notes=f"{SECRET}{unused()}", favourite=True)
 
     @rule(
         who=picks,
@@ -173,10 +175,10 @@ class Histories(RuleBasedStateMachine):
             member.call(
                 "PUT",
                 f"/api/relationships/{rows[one % len(rows)]['id']}",
-                {"since": f"20{how % 20:02}", "notes": _SECRET},
+                {"since": f"20{how % 20:02}", "notes": SECRET},
             )
         elif first != second:
-            body = {"personId": str(first.pk), "relatedPersonId": str(second.pk), "notes": _SECRET}
+            body = {"personId": str(first.pk), "relatedPersonId": str(second.pk), "notes": SECRET}
             kind = {"relationshipTypeId": types[how % len(types)]["id"]} if how % 5 else {}
             member.call("POST", "/api/relationships", {**body, **kind})
 
@@ -339,54 +341,14 @@ class Histories(RuleBasedStateMachine):
             *SharedPerson.unscoped.rows().values_list("fields", flat=True),
             *LogEntry.unscoped.rows().values_list("before", "after", "name_parts"),
         ]
-        assert _SECRET not in json.dumps(rows, default=str)
+        assert SECRET not in json.dumps(rows, default=str)
         # Files of rolled back histories have no rows.
         assert [found for found in find_violations() if "photo files" not in found.broken] == []
-
-
-class EightWithPhone(Histories):
-    """Eight accounts, of whom one has a phone that syncs over `dav` and keeps what it is told."""
-
-    size = 8
-
-    @rule()
-    def sync_phone(self) -> None:
-        self.phone().sync()
-
-    @rule(pick=picks, how=st.sampled_from(["number", "title", "delete", "new"]))
-    def write_on_phone(self, pick: int, how: str) -> None:
-        phone = self.phone()
-        names = sorted(phone.copies)
-        if how == "new":
-            name = unused()
-            head = f"BEGIN:VCARD\r\nVERSION:3.0\r\nUID:{name}\r\nN:{name};{name[::-1]};;;\r\nFN:{name}\r\n"
-            status = phone.send(f"{name}.vcf", card(f"TEL:+43 699 {next(unique)}55", head=head))
-            assert status in {201, 507}, status  # 507: the plan has no room
-        elif names:
-            name = names[pick % len(names)]
-            etag, text = phone.copies[name]
-            if how == "delete":
-                status = phone.device.call("DELETE", f"{phone.device.book}{name}", HTTP_IF_MATCH=etag).status_code
-            else:
-                line = f"TEL:+43 677 {next(unique)}66" if how == "number" else f"TITLE:{unused()}"
-                status = phone.send(name, text.replace("END:VCARD", f"{line}\r\nEND:VCARD"))
-            assert status in {204, 404, 412}, status
-
-    def phone(self) -> GoodCitizen:
-        if not hasattr(self, "program"):
-            self.program = GoodCitizen(self.household.members[1].user)
-        return self.program
 
 
 @pytest.mark.django_db
 def test_all_agree_after_random_histories(settings: Any) -> None:
     run(Histories, settings)
-
-
-@pytest.mark.django_db
-@pytest.mark.skipif(rounds(1) == 1, reason="with TEST_ROUNDS: eight accounts take a minute")
-def test_eight_agree_and_one_of_them_has_a_phone(settings: Any) -> None:
-    run(EightWithPhone, settings, rounds_per_database(4), 40)
 
 
 def run(machine: type[Histories], django_settings: Any, histories: int = HISTORIES, steps: int = 20) -> None:

@@ -1,6 +1,7 @@
 """`make soak`, or python -m tests.soak [--db sqlite|postgresql] [--seconds N] [--seed N].
 
-Exit status 1 if anything is lost, sent twice without a fault that explains it, or reported by the doctor.
+Exit status 1 if anything is lost, sent twice without a fault that explains it, or reported by the doctor, or if a
+history of a share fails.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from tests.bench.instance import Instance, sign_up
 from tests.carddav.servers import PASSWORD, DavServer, radicale
 from tests.loopback import Recorder, recording_server
 from tests.mailbox import Mailbox, smtp_server
+from tests.soak.histories import run_histories
 from tests.soak.load import Caller, Importer, Log, Reminder, Syncer, Writer, run_load
 from tests.soak.stack import DOWN_SECONDS, Stack, run_stack
 
@@ -36,7 +38,8 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that context managers stop all processes
     databases = [options.db] if options.db else ["postgresql", "sqlite"]
-    return max([soak(database, options.seconds, options.seed, options.logs) for database in databases])
+    codes = [soak(database, options.seconds, options.seed, options.logs) for database in databases]
+    return max(*codes, *[run_histories(database, options.seconds) for database in databases])
 
 
 def soak(database: str, seconds: int, seed: int, logs: Path | None) -> int:
