@@ -72,7 +72,9 @@ def settle_due(batch: Batch, copies: Sequence[SharedCopy]) -> list[SharedCopy]:
     """Let people who left the group go, and those who came again return; returns the copies that have to be merged."""
     here = batch.members_of_group([copy.person_id for copy in copies if copy.person_id])
     rest = []
-    for copy in copies:
+    # Those who return come first: a merge may have brought them back, and who was merged into them does not take their
+    # place.
+    for copy in sorted(copies, key=lambda copy: copy.state != CopyState.OUT):
         is_here = copy.person_id in here
         if copy.state == CopyState.LINKED and not is_here:
             rest += _leave(batch, copy)

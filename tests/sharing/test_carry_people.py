@@ -74,6 +74,23 @@ def test_whoever_somebody_was_merged_into_takes_the_place(alice: User, bob: User
     assert (ada.name, person_of(bob, ada).name, person_of(bob, ada).surname) == ("Ada", "Ada", None)
 
 
+def test_a_merge_into_somebody_who_was_taken_out(alice: User, bob: User) -> None:
+    """The one returns by the merge, and the other is merged into it: both of the share, as everybody else has them."""
+    share_people(alice, bob)
+    ada, mary = add_person(alice), add_person(alice, name="Mary")
+    carry_all()
+    leave_group(alice, mary)
+    carry_all()
+    merge(alice, mary, ada)
+    carry_all()
+    assert group_people(alice) == ["Mary"]
+    copies = {copy.person_id: copy.state for copy in SharedCopy.objects.owned_by(alice)}
+    assert copies == {mary.pk: CopyState.LINKED, ada.pk: CopyState.OUT}
+    asked = copy_of(bob, ada)
+    assert (asked.reason, asked.candidates[0]["personId"]) == (Reason.MERGED, str(person_of(bob, mary).pk))
+    assert copy_of(bob, mary).reason == ""
+
+
 def test_who_finds_no_room_in_the_plan_waits(alice: User, bob: User, settings: Any) -> None:
     share_people(alice, bob)
     set_plan_limits(settings, people=2)
