@@ -10,7 +10,7 @@ from rest_framework.serializers import Field
 from accounts.models import User
 from contacts_project.kernel.json import dumps
 from people.extensions import PersonExtension
-from sharing.api.shares import PersonShareSerializer
+from sharing.api.serializers import PersonShareSerializer
 from sharing.models import CopyState, Reason, ShareConflict, SharedCopy, ShownState
 from sharing.services.leaving import leave_groups, pause_groups
 

@@ -28,7 +28,7 @@ from contacts_project.kernel.json import Representation
 from contacts_project.kernel.ownership.client_ids import IdTakenError
 from contacts_project.kernel.text_forms import NOT_A_CHOICE
 from people.api.conflicts import ConflictFieldSerializer
-from sharing.models import Newcomers, PrivateField, ShareMembership, ShareState, ShownState
+from sharing.models import Newcomers, PrivateField, ShareMembership, ShareState
 from sharing.models.neutral import MAX_NAME_LENGTH
 from sharing.projection import list_shares, represent_share
 from sharing.services import shares as service
@@ -64,14 +64,6 @@ class ShareSerializer(serializers.Serializer[Any]):
     lastChangeAt = serializers.DateTimeField(allow_null=True)
     createdAt = serializers.DateTimeField()
     updatedAt = serializers.DateTimeField()
-
-
-class PersonShareSerializer(serializers.Serializer[Any]):
-    """A share that a person is in."""
-
-    shareId = serializers.UUIDField()
-    name = serializers.CharField()
-    state = serializers.ChoiceField(list(ShownState.values))
 
 
 class LeaveShareSerializer(serializers.Serializer[Any]):

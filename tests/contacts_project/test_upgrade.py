@@ -82,6 +82,7 @@ def load_the_database() -> None:
         recorder.record_applied(app, name)
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("command", ["migrate", "serve"])
 def test_database_goes_on_with_all_its_rows_in_the_schema_of_a_new_one(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
@@ -104,6 +105,7 @@ def test_database_goes_on_with_all_its_rows_in_the_schema_of_a_new_one(
         check_instance(tmp_path, NO_PHOTOS)
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("is_older", [False, True])
 def test_backup_is_restored(tmp_path: Path, media: Path, *, is_older: bool) -> None:
     """Also one of which a migration is missing for another reason than ours: it passes through an upgrade."""
@@ -205,6 +207,7 @@ def older_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[s
         yield str(connection.settings_dict["NAME"])
 
 
+@pytest.mark.split
 @pytest.mark.usefixtures("older_database")
 def test_older_database_is_refused() -> None:
     before = recorded_and_existing()

@@ -345,6 +345,8 @@ def test_created_record_is_returned_with_its_etag(route: Any, route_data: RouteD
 @pytest.fixture
 def transactional_data(transactional_db: None, settings: Any) -> RouteData:
     apply_route_settings(settings)
+    # Those of the file are committed, and an address is proven once. The end of this test flushes the tables.
+    User.objects.all().delete()
     return make_route_data(make_user("alice@example.org", name="Alice"))
 
 

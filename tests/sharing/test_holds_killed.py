@@ -23,6 +23,7 @@ def _hold_six(alice: User, bob: User) -> None:
     delete_people(owner=bob, person_ids=gone, options={}, now=timezone.now())
 
 
+@pytest.mark.split
 @pytest.mark.parametrize("decision", [HoldState.REFUSED, HoldState.ACCEPTED])
 def test_a_worker_that_is_killed(alice: User, bob: User, decision: HoldState) -> None:
     share = share_people(alice, bob)

@@ -172,6 +172,7 @@ _REPORT = (
 )
 
 
+@pytest.mark.split
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("private", [["notes"], EVERY_FIELD], ids=["default", "everything"])
 def test_no_secret_is_anywhere(private: list[str], server: RunningServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,7 +15,7 @@ from tests.client import Client
 from tests.web.conftest import Web
 from tests.web.test_accessibility import violations_in_both_schemes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
 @dataclass

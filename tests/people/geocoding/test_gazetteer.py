@@ -20,6 +20,8 @@ from people.tasks import geocode
 from tests.builders import make_person
 from tests.client import Client
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.mark.parametrize(
     ("locality", "region", "country", "found"),

@@ -103,6 +103,13 @@ export class Form<V extends object> {
     this.values.value = { ...values };
   }
 
+  // For a form that saves each change: these values are the record's now. What was typed meanwhile stays, as unsaved.
+  wasSaved(values: V): void {
+    if (this.values.peek() === values) return this.show(values, {});
+    this.#seen = values;
+    this.store();
+  }
+
   // For a form that stays open: shows the newest record as long as nothing was typed.
   follow(current: V): void {
     if (this.isChanged || isEqual(this.seen, current)) return;

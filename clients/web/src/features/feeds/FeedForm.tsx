@@ -1,6 +1,6 @@
 // The form of a calendar feed. Of a new one the values are a draft until it is created; of a known one each change is saved as it is made.
 import type { components } from "contacts-client";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
 import { LANGUAGES, t } from "../../i18n/index.ts";
 import { Check, SelectField, TextField } from "../../ui/Field.tsx";
@@ -64,7 +64,10 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
       setBusy(false);
     }
   };
-  const change = async () => {
+  // One after the other, so that each has its own undo.
+  const saving = useRef(Promise.resolve());
+  const change = () => (saving.current = saving.current.then(saveChange));
+  const saveChange = async () => {
     const now = form.values.peek();
     if (!feed || !form.isChanged || !isWhole(now)) return;
     setProblem(null);
@@ -76,7 +79,7 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
     };
     try {
       await put(changes);
-      form.show(now, {});
+      form.wasSaved(now);
       toast(t("Saved"), () => put(bodyOf(before)).then(() => form.show(before, {}), (error: unknown) => setProblem(problemOf(error))));
     } catch (error) {
       setProblem(problemOf(error));
