@@ -1,5 +1,6 @@
 """Fixtures of the journeys: the whole service on this test's database, and browsers in which alice has a session."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from django.utils import timezone
 from playwright.sync_api import BrowserContext, Page, expect
 
@@ -112,3 +114,24 @@ def live(transactional_db: None, tmp_path: Path, settings: Any) -> Iterator[Runn
 def elsewhere(alice: User) -> Client:
     """Another device of alice: her API client."""
     return client_of(alice)
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a journey that fails once more, and report the second run.
+
+    On a machine that is busy with the other tests a message that lasts eleven seconds may be gone before a browser
+    presses it. A journey that fails twice has failed. What failed the first time is printed.
+    """
+    if not isinstance(item, pytest.Function) or "web" not in item.fixturenames:
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    failed = [report for report in reports if report.failed]
+    if failed:
+        print(f"\nRun again: {item.nodeid}\n{failed[0].longreprtext[-2000:]}", file=sys.__stderr__, flush=True)
+        item._initrequest()
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    for report in reports:
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True

@@ -40,7 +40,9 @@ def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) ->
     page.keyboard.press("Escape")
     # Ctrl Z takes back one after the other; only the last of the messages is shown.
     for name, value in (("Order of names", "EASTERN"), ("How dates are written", "DMY")):
-        page.get_by_label(name, exact=True).select_option(value)
+        with page.expect_response(lambda response: response.request.method == "PUT"):
+            page.get_by_label(name, exact=True).select_option(value)
+        page.wait_for_timeout(500)  # until its message stands there, which looks like the one before
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format == "DMY")
     expect(page.get_by_role("button", name="Undo")).to_have_count(1)
     page.evaluate("document.activeElement.blur()")
