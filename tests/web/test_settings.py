@@ -46,10 +46,11 @@ def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) ->
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format == "DMY")
     expect(page.get_by_role("button", name="Undo")).to_have_count(1)
     page.evaluate("document.activeElement.blur()")
-    for _ in range(2):
+    with page.expect_response(lambda response: response.request.method == "PUT"):
         page.keyboard.press("Control+z")
-    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format != "DMY")
+    page.keyboard.press("Control+z")
+    web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
 
 
