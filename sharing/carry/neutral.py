@@ -89,6 +89,23 @@ def write_log(
     return LogEntry.objects.bulk_create([entry])[0]
 
 
+def log_added(share: Share, member: ShareMember, documents: Iterable[SharedPerson]) -> None:
+    """An entry for each of these new documents, in one statement."""
+    LogEntry.objects.bulk_create(
+        [
+            LogEntry(
+                share=share,
+                by=member,
+                by_name=member.name,
+                action=LogAction.ADDED,
+                person=document,
+                name_parts=name_parts_of(document.fields),
+            )
+            for document in documents
+        ]
+    )
+
+
 def save_relations(documents: Iterable[SharedPerson]) -> None:
     """Write the index of the documents' relationships anew."""
     rows = list(documents)

@@ -17,10 +17,10 @@ from sharing.carry.batch import Batch
 from sharing.carry.contact import local_fields_of, sync_copies
 from sharing.carry.copies import link_people, remove_copy, return_copy
 from sharing.carry.incoming import named_people
-from sharing.carry.neutral import next_sequence, write_log
+from sharing.carry.neutral import log_added, next_sequence
 from sharing.carry.relations import mark_related
 from sharing.decisions import RELATIONS, travelling_part
-from sharing.models import MAX_PEOPLE, CopyState, LogAction, Reason, SharedCopy, SharedPerson
+from sharing.models import MAX_PEOPLE, CopyState, Reason, SharedCopy, SharedPerson
 
 _PHOTO = "photo"
 _CHUNK_SIZE = 500
@@ -247,7 +247,6 @@ def _insert_documents(batch: Batch, people: Sequence[tuple[Person, Fields, bool]
         )
     SharedPerson.objects.bulk_create(documents)
     SharedCopy.objects.bulk_create(copies)
-    for document in documents:
-        write_log(batch.share, batch.member, LogAction.ADDED, document)
+    log_added(batch.share, batch.member, documents)
     batch.is_changed = True
     mark_related(batch, copies)
