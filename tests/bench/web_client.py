@@ -1,4 +1,5 @@
-"""The client in the browser with 2,000 and 10,000 people: first load, first sync, warm start, search, memory, network.
+"""The client in the browser with 2,000 and 10,000 people: first load, first sync, warm start, search, memory, and
+each place: what holds it up, what it keeps, and how soon the box has its first hit there.
 
 Times are elapsed, with the instance and the browser on the same machine.
 """
@@ -17,6 +18,9 @@ from tests.browser import ARGUMENTS, find_chromium
 
 SIZES = (2_000, 10_000)
 WORDS = ("ada", "björn", "mir", "zoe", "ban cor")
+PLACES = ("/", "/people", "/dates", "/dates?view=year", "/dates?view=list", "/network", "/map", "/groups", "/shares")
+PLACES += ("/duplicates", "/relationships/suggestions", "/letters", "/import", "/trash", "/meetings", "/account/data")
+PLACES += ("/account/preferences", "/notifications", "/relationships", "/custom-fields", "/devices", "/more")
 # When the list is there, and when all is stored, in seconds from the click. To ask for it again and again, as `expect`
 # does, would take a second of the tab's CPU time.
 _WATCH_SYNC = """() => {
@@ -77,6 +81,32 @@ _ZOOM = """async () => {
   }
 }"""
 
+# Down a list of any length, a screen a frame, and up again.
+_SCROLL = """async () => {
+  const scrolls = (element) => element.scrollHeight > element.clientHeight + 1 && getComputedStyle(element).overflowY !== "hidden";
+  const panes = [...document.querySelectorAll("main, main *"), document.scrollingElement].filter(scrolls);
+  for (const pane of panes.slice(0, 3)) {
+    for (let step = 0; step < 60; step++) {
+      pane.scrollTop = step < 50 ? pane.scrollTop + pane.clientHeight : 0;
+      await new Promise((done) => requestAnimationFrame(done));
+    }
+  }
+}"""
+# Milliseconds from a letter in the open box to the frame with its first hit; one letter after the other.
+_BOX = """async (word) => {
+  const box = document.querySelector("dialog[open] [role=combobox]");
+  const spans = [];
+  for (let length = 1; length <= word.length; length++) {
+    const start = performance.now();
+    box.value = word.slice(0, length);
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    while (!document.querySelector("[role=option]")) await new Promise((done) => requestAnimationFrame(done));
+    spans.push(performance.now() - start);
+  }
+  return spans;
+}"""
+
 
 def web_client(shared: SharedData) -> list[Figure]:
     """Measure each size with an instance of its own."""
@@ -133,7 +163,23 @@ def measure_pages(browser: Browser, page: Page, instance: Instance, prefix: str)
         ),
         duplicates,
         *network,
+        *(measure_place(browser, page, base, path, prefix) for path in PLACES),
     ]
+
+
+def measure_place(browser: Browser, page: Page, base: str, path: str, prefix: str) -> Figure:
+    """The longest task while a place is opened, scrolled and searched from: 50 ms and less are none."""
+    page.goto(f"{base}/app{path}")
+    expect(page.locator("h1")).to_be_visible(timeout=60_000)
+    page.wait_for_timeout(2_000)
+    page.evaluate(_SCROLL)
+    heap, _ = memory(browser, page)
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Search or do").wait_for()
+    spans = page.evaluate(_BOX, WORDS[0])
+    _, tasks = page.evaluate(_FRAMES)
+    note = f"the longest of {len(tasks)} long tasks; {heap:,.0f} MB of JavaScript; box: {max(spans):,.0f} ms to a hit"
+    return Figure(f"{prefix}{path}", max(tasks, default=0) / 1000, note=note)
 
 
 def measure_duplicates(page: Page, url: str, prefix: str) -> Figure:
