@@ -18,9 +18,11 @@ from tests.browser import ARGUMENTS, find_chromium
 
 SIZES = (2_000, 10_000)
 WORDS = ("ada", "björn", "mir", "zoe", "ban cor")
-PLACES = ("/", "/people", "/dates", "/dates?view=year", "/dates?view=list", "/network", "/map", "/groups", "/shares")
-PLACES += ("/duplicates", "/relationships/suggestions", "/letters", "/import", "/trash", "/meetings", "/account/data")
-PLACES += ("/account/preferences", "/notifications", "/relationships", "/custom-fields", "/devices", "/more")
+PLACES = (
+    *("/", "/people", "/dates", "/dates?view=year", "/dates?view=list", "/network", "/map", "/groups", "/shares"),
+    *("/duplicates", "/relationships/suggestions", "/letters", "/import", "/trash", "/meetings", "/account/data"),
+    *("/account/preferences", "/notifications", "/relationships", "/custom-fields", "/devices", "/more"),
+)
 # When the list is there, and when all is stored, in seconds from the click. To ask for it again and again, as `expect`
 # does, would take a second of the tab's CPU time.
 _WATCH_SYNC = """() => {
@@ -83,7 +85,8 @@ _ZOOM = """async () => {
 
 # Down a list of any length, a screen a frame, and up again.
 _SCROLL = """async () => {
-  const scrolls = (element) => element.scrollHeight > element.clientHeight + 1 && getComputedStyle(element).overflowY !== "hidden";
+  const isCut = (element) => element.scrollHeight > element.clientHeight + 1;
+  const scrolls = (element) => isCut(element) && getComputedStyle(element).overflowY !== "hidden";
   const panes = [...document.querySelectorAll("main, main *"), document.scrollingElement].filter(scrolls);
   for (const pane of panes.slice(0, 3)) {
     for (let step = 0; step < 60; step++) {
