@@ -9,9 +9,8 @@ from people.contents.contact import LocalContact, load_local_contacts, write_fie
 from people.contents.fields import Fields
 from people.contents.merge import FieldConflict, Sides
 from people.field_table import MAX_ENTRIES
-from people.models import Person
-from people.models.dates import ImportantDate
 from sharing.carry.batch import Batch
+from sharing.carry.made_here import last_revision, note_edits
 from sharing.carry.neutral import next_sequence, save_relations, write_log
 from sharing.carry.relations import Relations, load_relations, write_relations
 from sharing.decisions import (
@@ -54,6 +53,7 @@ def sync_copies(batch: Batch, copies: Sequence[SharedCopy]) -> int:
         load_relations(batch, linked, documents),
         {row.copy_id: row for row in conflicts},
     )
+    note_edits(batch.owner, batch.membership, linked, loaded.contacts)
     return sum(
         _sync(batch, copy, loaded.contacts[copy.person_id], documents[copy.shared_id], loaded)
         for copy in linked
@@ -140,20 +140,6 @@ def _write_person(
     else:
         entries = agreement.person[RELATIONS]
     return local_fields_of(contact, entries)
-
-
-def last_revision(contact: LocalContact) -> int:
-    """Of the person and its dates."""
-    return max([contact.person.revision, *(row.revision for row in contact.dates)])
-
-
-def is_edited(copy: SharedCopy) -> bool:
-    """Whether somebody has edited the person here since the share last wrote it, or the share has not made it."""
-    if not copy.is_made_here or copy.person_id is None:
-        return True
-    people = Person.objects.owned_by(copy.owner_id).filter(pk=copy.person_id, revision__gt=copy.made_revision)
-    dates = ImportantDate.objects.owned_by(copy.owner_id).filter(person=copy.person_id, revision__gt=copy.made_revision)
-    return people.exists() or dates.exists()
 
 
 def one_of_each_type(dates: Sequence[Entry]) -> list[Entry]:

@@ -20,7 +20,7 @@ from people.services.plan_limits import remaining_in_plan
 from people.vcard import Card
 from people.vcard.card import uid_spellings
 from sharing.carry.batch import Batch, batch_of
-from sharing.carry.contact import end_conflict, is_edited, local_fields_of, sync_copies
+from sharing.carry.contact import end_conflict, local_fields_of, sync_copies
 from sharing.carry.neutral import (
     lock_share,
     next_sequence,
@@ -312,7 +312,6 @@ __all__ = [
     "create_copies",
     "create_copy",
     "create_people",
-    "is_edited",
     "keep_copy",
     "link_copy",
     "link_people",

@@ -194,9 +194,9 @@ class SharedCopy(OwnedModel):
 
     `base_local` and `base_remote` are the bases of the next merge (people.contents.merge): what person and document
     were when they last agreed, as far as fields travel from here. `is_made_here`: the share made the person, and
-    `made_revision` is the revision of the write of the worker that last changed it: a person with a later one was
-    edited here. `is_due`: the copy has to be merged, whatever has changed. `out_seen` is the `out_sequence` up to which
-    taking out was asked about or answered.
+    nobody has edited it here, as far as was carried; what was written after `made_revision` has to be looked at
+    (sharing.carry.made_here). `is_due`: the copy has to be merged, whatever has changed. `out_seen` is the
+    `out_sequence` up to which taking out was asked about or answered.
     """
 
     owner = owner_without_index()

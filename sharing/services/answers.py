@@ -17,8 +17,9 @@ from contacts_project.kernel.vocabularies import Vocabulary
 from people.merging.merge import merge_people
 from people.models import Person
 from people.services.people import delete_people
-from sharing.carry.copies import create_copies, is_edited, keep_copy, link_copy, lock_share, skip_copy, take_out
+from sharing.carry.copies import create_copies, keep_copy, link_copy, lock_share, skip_copy, take_out
 from sharing.carry.holds import mark_answer
+from sharing.carry.made_here import unedited_people
 from sharing.models import CopyState, Reason, SharedCopy, ShareMembership
 
 _BATCH_SIZE = 50
@@ -238,7 +239,7 @@ def _remove(item: _Item) -> None:
     copy = item.copy
     elsewhere = SharedCopy.objects.owned_by(item.owner).filter(person=copy.person_id, state=CopyState.LINKED)
     is_of_this_share = not elsewhere.exclude(pk=copy.pk).exists()
-    if copy.person_id is not None and is_of_this_share and not is_edited(copy):
+    if is_of_this_share and copy.person_id in unedited_people(item.owner, item.membership, [copy]):
         # First: taking out an active person also takes it out of the group, which a restore would not bring back.
         delete_people(owner=item.owner, person_ids=[copy.person_id], options={}, now=item.now)
     take_out(item.write, item.membership, copy)

@@ -10,9 +10,9 @@ from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.ownership.account_lock import account_write, current_write
 from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.vocabularies import Vocabulary
-from people.models import ImportantDate
 from people.services.people import delete_people
 from sharing.carry.ending import end_member, leave
+from sharing.carry.made_here import unedited_people
 from sharing.carry.neutral import lock_share
 from sharing.models import CopyState, LogAction, SharedCopy, ShareMember, ShareMembership
 from sharing.services.shares import NotHostError
@@ -53,15 +53,8 @@ def _made_here(owner: User, membership: ShareMembership) -> list[UUID]:
     """The active people that this share made here and nobody has edited since, and no other share has."""
     copies = SharedCopy.objects.owned_by(owner).filter(state=CopyState.LINKED, person__deleted_at=None)
     elsewhere = set(copies.exclude(membership=membership).values_list("person_id", flat=True))
-    rows = copies.filter(membership=membership, is_made_here=True, person__isnull=False)
-    made = {
-        key: made_revision
-        for key, made_revision, revision in rows.values_list("person_id", "made_revision", "person__revision")
-        if revision <= made_revision and key not in elsewhere
-    }
-    dates = ImportantDate.objects.owned_by(owner).filter(person__in=made).values_list("person_id", "revision")
-    edited = {key for key, revision in dates if revision > made[key]}
-    return [key for key in made if key not in edited]
+    made = copies.filter(membership=membership, is_made_here=True, person__isnull=False)
+    return sorted(unedited_people(owner, membership, made) - elsewhere)
 
 
 def remove_member(*, owner: User, share_id: UUID, member_id: UUID, now: dt.datetime) -> None:

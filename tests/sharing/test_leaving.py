@@ -1,15 +1,19 @@
 """Members leave, are removed, lose their account or their group: they keep everything, and see nothing any more."""
 
 import datetime as dt
+from importlib import import_module
 from typing import Any
 
 import pytest
 import time_machine
+from django.apps import apps
 from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.deletion import delete_account
-from people.models import Person
+from contacts_project.kernel.ownership.account_lock import account_write
+from people.models import ImportantDate, Person
+from people.services.groups import create_group
 from people.trash import purge_deleted
 from sharing import receivers
 from sharing.carry.ending import end_members_without_account
@@ -100,6 +104,59 @@ def test_leaving_with_the_people_that_the_share_made(share: Share, alice: User, 
     assert set(Person.objects.owned_by(bob).active().values_list("name", flat=True)) == {"Grace", "Linus"}
     carry_all()
     assert group_people(alice, share) == ["Ada", "Grace", "Linus"]
+
+
+def set_coordinates(user: User, person: Person) -> None:
+    """As the geocoder does."""
+    with account_write(user):
+        row = Person.objects.owned_by(user).get(pk=person.pk)
+        row.addresses = [
+            {**entry, "latitude": 48.2, "longitude": 16.4, "geocodeStatus": "ok"} for entry in row.addresses
+        ]
+        Person.objects.owned_by(user).bulk_update([row], ["addresses"])
+
+
+@pytest.mark.both_databases
+@pytest.mark.parametrize("is_carried", [True, False])
+def test_coordinates_and_own_groups_are_no_edit(share: Share, alice: User, bob: User, is_carried: bool) -> None:
+    home = {"type": "home", "streetLine1": "Ring 1", "locality": "Wien", "country": "AT"}
+    names = ("Grace", "Linus", "Mary", "Niklaus")
+    grace, linus, mary, niklaus = (add_person(alice, name=name, addresses=[home]) for name in names)
+    carry_all()
+    here = {person.name: person_of(bob, person) for person in (grace, linus, mary, niklaus)}
+    edit(bob, here["Mary"], nickname="M")  # somebody who was edited stays so, also after it was carried
+    edit(bob, here["Niklaus"], notes="Mine")  # private
+    if is_carried:
+        carry_all()
+    for person in here.values():
+        set_coordinates(bob, person)
+    create_group(owner=bob, data={"name": "Mine"}, people=[here["Linus"], here["Mary"]], now=timezone.now())
+    if is_carried:
+        carry_all()
+        edit(alice, linus, nickname="L")
+        carry_all()
+    assert leave(bob, share, people="trash") == {"success": True, "kept": 2, "trashed": 3}
+    assert set(Person.objects.owned_by(bob).active().values_list("name", flat=True)) == {"Mary", "Niklaus"}
+
+
+def test_a_reminder_of_a_date_is_an_edit(share: Share, alice: User, bob: User) -> None:
+    day = {"type": "BIRTHDAY", "date": dt.date(1900, 1, 2), "year_unknown": False}
+    grace = add_person(alice, name="Grace", important_dates=[day])
+    carry_all()
+    own = person_of(bob, grace)
+    with account_write(bob):
+        ImportantDate.objects.owned_by(bob).filter(person=own).update(reminder_enabled=True)
+    assert leave(bob, share, people="trash") == {"success": True, "kept": 1, "trashed": 1}
+
+
+def test_whoever_was_edited_before_the_migration_stays_edited(share: Share, alice: User, bob: User) -> None:
+    grace = add_person(alice, name="Grace")
+    carry_all()
+    edit(bob, person_of(bob, grace), nickname="G")
+    carry_all()
+    SharedCopy.objects.owned_by(bob).update(is_made_here=True)  # as the version before left it
+    import_module("sharing.migrations.0002_copies_edited_here").note_edits(apps, None)
+    assert leave(bob, share, people="trash") == {"success": True, "kept": 1, "trashed": 1}
 
 
 def test_what_becomes_of_the_people_is_a_choice(share: Share, bob: User) -> None:
