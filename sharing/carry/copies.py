@@ -4,12 +4,13 @@ The functions with an open `write` are for answers. They must be called inside `
 `lock_share`, and leave the pictures to the worker: such a copy stays due. The others are steps of a batch.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from django.db.models import F
 
+from contacts_project.kernel.ids import parse_id
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from people.contents.contact import LocalContact, create_from_cards
 from people.contents.fields import replace_fields
@@ -22,7 +23,10 @@ from people.vcard.card import uid_spellings
 from sharing.carry.batch import Batch, batch_of
 from sharing.carry.contact import end_conflict, local_fields_of, sync_copies
 from sharing.carry.neutral import (
+    find_last_outs,
     lock_share,
+    log_added,
+    log_out,
     next_sequence,
     notify_members,
     touch_membership,
@@ -30,7 +34,7 @@ from sharing.carry.neutral import (
 )
 from sharing.carry.relations import mark_related
 from sharing.decisions import RELATIONS, travelling_part
-from sharing.models import CopyState, LogAction, Reason, SharedCopy, SharedPerson, ShareMembership
+from sharing.models import CopyState, LogEntry, Reason, SharedCopy, SharedPerson, ShareMembership
 
 _PHOTO = "photo"
 
@@ -99,6 +103,9 @@ def take_out(write: AccountWrite, membership: ShareMembership, copy: SharedCopy)
 
 def keep_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy) -> None:
     """Answer that somebody else took the person out, or merged it, with: it stays here."""
+    document = copy.shared
+    if document and document.out_at and copy.reason_at and document.out_at <= copy.reason_at:
+        copy.out_seen = max(copy.out_seen, document.out_sequence)
     close_question(copy)
     touch_membership(write, membership)
 
@@ -113,7 +120,7 @@ def sync_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy
 
 def close_question(copy: SharedCopy) -> None:
     copy.reason, copy.reason_at, copy.by, copy.candidates = Reason.NONE, None, None, []
-    copy.save(update_fields=["reason", "reason_at", "by", "candidates", "updated_at"])
+    copy.save(update_fields=["reason", "reason_at", "by", "candidates", "out_seen", "updated_at"])
 
 
 def release_named(batch: Batch) -> None:
@@ -155,23 +162,44 @@ def _hold(batch: Batch, copies: Sequence[SharedCopy]) -> None:
     batch.is_visible = True
 
 
-def return_copy(batch: Batch, copy: SharedCopy) -> None:
-    """Somebody whom this member had taken out is active in the group again: the same shared person."""
-    document = SharedPerson.unscoped.rows().get(pk=copy.shared_id)
-    copy.state = CopyState.LINKED
-    _settle(copy)
-    copy.out_seen = document.out_sequence
-    copy.save()
-    withdraw = document.out_by_id == batch.member.pk
-    if withdraw:
-        document.out_by, document.out_at, document.merged_into = None, None, None
-    document.holders += 1
-    document.is_gone = False
-    document.sequence = next_sequence(batch.share, batch.now)
-    document.save(update_fields=["out_by", "out_at", "merged_into", "holders", "is_gone", "sequence"])
-    write_log(batch.share, batch.member, LogAction.ADDED, document)
+def return_copies(batch: Batch, copies: Sequence[SharedCopy]) -> None:
+    """People whom this member had taken out are active in the group again: the same shared people. The number of
+    statements is constant."""
+    if not copies:
+        return
+    documents = SharedPerson.unscoped.rows().in_bulk([copy.shared_id for copy in copies if copy.shared_id])
+    own = [document for document in documents.values() if document.out_by_id == batch.member.pk]
+    former = find_last_outs(own, but=batch.member)
+    kept = SharedPerson.unscoped.rows().in_bulk({key for entry in former.values() if (key := _merged_into(entry))})
+    pairs = [(copy, documents[copy.shared_id]) for copy in copies if copy.shared_id]
+    last = next_sequence(batch.share, batch.now, count=len(pairs))
+    for number, (copy, document) in enumerate(pairs, last - len(pairs) + 1):
+        copy.state, copy.shared = CopyState.LINKED, document
+        _settle(copy)
+        if document.out_by_id == batch.member.pk:
+            _take_back(document, former.get(document.pk), kept)
+        document.holders += 1
+        document.is_gone = False
+        document.sequence = number
+    SharedCopy.objects.owned_by(batch.owner).bulk_update(copies, _ALL_COLUMNS)
+    SharedPerson.unscoped.rows().bulk_update(documents.values(), _COLUMNS_OF_RETURN)
+    log_added(batch.share, batch.member, documents.values())
     batch.is_changed = batch.is_visible = True
-    mark_related(batch, [copy])
+    mark_related(batch, copies)
+
+
+def _take_back(document: SharedPerson, former: LogEntry | None, kept: Mapping[UUID, SharedPerson]) -> None:
+    """The document says of its taking out what it said before: of whoever took it out earlier and still has."""
+    document.out_by_id = former.by_id if former else None
+    document.out_at = former.created_at if former else None
+    if former and former.after:
+        document.out_sequence = former.after["outSequence"]
+    merged_into = _merged_into(former) if former else None
+    document.merged_into = kept.get(merged_into) if merged_into else None
+
+
+def _merged_into(entry: LogEntry) -> UUID | None:
+    return parse_id((entry.after or {}).get("mergedInto"))
 
 
 def remove_copy(batch: Batch, copy: SharedCopy, merged_into: SharedCopy | None = None) -> None:
@@ -189,8 +217,7 @@ def remove_copy(batch: Batch, copy: SharedCopy, merged_into: SharedCopy | None =
     document.merged_into_id = merged_into.shared_id if merged_into else None
     document.changed_by = batch.member
     document.save()
-    action = LogAction.MERGED if merged_into else LogAction.TAKEN_OUT
-    write_log(batch.share, batch.member, action, document, is_removal=copy.pk in batch.counted)
+    log_out(batch.share, batch.member, document, is_removal=copy.pk in batch.counted)
     batch.is_changed = batch.is_visible = True
 
 
@@ -278,6 +305,7 @@ def _insert_people(batch: Batch, pairs: Sequence[tuple[SharedCopy, SharedPerson]
     mark_related(batch, copies)
 
 
+_COLUMNS_OF_RETURN = ["out_by", "out_at", "out_sequence", "merged_into", "holders", "is_gone", "sequence"]
 _ALL_COLUMNS = [
     "person",
     "state",
@@ -320,7 +348,7 @@ __all__ = [
     "notify_members",
     "release_named",
     "remove_copy",
-    "return_copy",
+    "return_copies",
     "skip_copy",
     "sync_copy",
     "take_out",

@@ -39,15 +39,17 @@ def take_in(batch: Batch, limit: int) -> list[SharedCopy]:
 
 def _ask(batch: Batch, copy: SharedCopy, document: SharedPerson) -> None:
     """Ask what becomes of a person whom somebody else has taken out or merged, or take the question back."""
-    if document.out_by_id is None:
-        if copy.reason:
-            close_question(copy)
-    elif document.out_by_id != batch.member.pk and document.out_sequence > copy.out_seen:
+    is_out = document.out_by_id not in {None, batch.member.pk}
+    if is_out and copy.reason and (copy.by_id, copy.reason_at) == (document.out_by_id, document.out_at):
+        return  # it is asked already
+    if is_out and document.out_sequence > copy.out_seen:
         kept = batch.linked().filter(shared=document.merged_into_id).first() if document.merged_into_id else None
         copy.reason = Reason.MERGED if kept and kept.person_id else Reason.TAKEN_OUT
         copy.candidates = [_candidate(kept.person_id, 1.0)] if kept and kept.person_id else []
-        copy.reason_at, copy.by_id, copy.out_seen = document.out_at, document.out_by_id, document.out_sequence
-        copy.save(update_fields=["reason", "candidates", "reason_at", "by", "out_seen", "updated_at"])
+        copy.reason_at, copy.by_id = document.out_at, document.out_by_id
+        copy.save(update_fields=["reason", "candidates", "reason_at", "by", "updated_at"])
+    elif copy.reason:
+        close_question(copy)
 
 
 def take_newcomers(

@@ -106,6 +106,36 @@ def log_added(share: Share, member: ShareMember, documents: Iterable[SharedPerso
     )
 
 
+def log_out(share: Share, member: ShareMember, document: SharedPerson, *, is_removal: bool) -> None:
+    """An entry that the member has taken the person out, or merged it. It keeps what the document says of that, for
+    when somebody who takes it out later takes that back."""
+    merged_into = str(document.merged_into_id) if document.merged_into_id else None
+    LogEntry.objects.bulk_create(
+        [
+            LogEntry(
+                share=share,
+                by=member,
+                by_name=member.name,
+                action=LogAction.MERGED if merged_into else LogAction.TAKEN_OUT,
+                person=document,
+                name_parts=name_parts_of(document.fields),
+                after={"outSequence": document.out_sequence, "mergedInto": merged_into},
+                is_removal=is_removal,
+            )
+        ]
+    )
+
+
+def find_last_outs(documents: Iterable[SharedPerson], *, but: ShareMember) -> dict[UUID, LogEntry]:
+    """The last entries of taking each of these people out, of other members who have not brought them back, as far as
+    the log goes back."""
+    actions = [LogAction.TAKEN_OUT, LogAction.MERGED, LogAction.ADDED]
+    rows = LogEntry.unscoped.rows().filter(person__in=list(documents), action__in=actions, by__isnull=False)
+    last = {(row.person_id, row.by_id): row for row in rows.exclude(by=but).defer("before").order_by("pk")}
+    outs = sorted((row for row in last.values() if row.action != LogAction.ADDED), key=lambda row: row.pk)
+    return {row.person_id: row for row in outs if row.person_id}
+
+
 def save_relations(documents: Iterable[SharedPerson]) -> None:
     """Write the index of the documents' relationships anew."""
     rows = list(documents)

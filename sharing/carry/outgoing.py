@@ -15,7 +15,7 @@ from people.vcard.card import uid_spellings
 from relationships.models import Relationship
 from sharing.carry.batch import Batch
 from sharing.carry.contact import local_fields_of, sync_copies
-from sharing.carry.copies import link_people, remove_copy, return_copy
+from sharing.carry.copies import link_people, remove_copy, return_copies
 from sharing.carry.incoming import named_people
 from sharing.carry.neutral import log_added, next_sequence
 from sharing.carry.relations import mark_related
@@ -71,21 +71,15 @@ def _mark_all(batch: Batch) -> None:
 def settle_due(batch: Batch, copies: Sequence[SharedCopy]) -> list[SharedCopy]:
     """Let people who left the group go, and those who came again return; returns the copies that have to be merged."""
     here = batch.members_of_group([copy.person_id for copy in copies if copy.person_id])
-    rest = []
-    # Those who return come first: a merge may have brought them back, and who was merged into them does not take their
-    # place.
-    for copy in sorted(copies, key=lambda copy: copy.state != CopyState.OUT):
+    # First: a merge may have brought them back, and who was merged into them does not take their place.
+    returning = [copy for copy in copies if copy.state == CopyState.OUT and copy.person_id in here]
+    rest = _return(batch, returning)
+    for copy in copies:
+        if copy in returning:
+            continue
         is_here = copy.person_id in here
         if copy.state == CopyState.LINKED and not is_here:
             rest += _leave(batch, copy)
-        elif copy.state == CopyState.OUT and is_here:
-            if copy.shared is not None and copy.shared.is_gone and not has_room(batch):
-                # Nobody has the document any more, and others took its place: a new one waits for room.
-                copy.delete()
-                _wait_for_room(batch, person=copy.person)
-                continue
-            return_copy(batch, copy)
-            rest.append(copy)
         elif copy.state == CopyState.WAITING:
             # The share was full: whoever left the group does not wait any more, the others are tried again as new.
             _end_wait(batch, copy, is_here=is_here)
@@ -94,6 +88,27 @@ def settle_due(batch: Batch, copies: Sequence[SharedCopy]) -> list[SharedCopy]:
         else:
             _not_due(copy)
     return rest
+
+
+def _return(batch: Batch, copies: Sequence[SharedCopy]) -> list[SharedCopy]:
+    """Let people whom this member had taken out return, as many as have room; returns their copies.
+
+    Of those whom nobody had any more, others may have taken the place: they wait as new ones.
+    """
+    documents = SharedPerson.unscoped.rows().filter(pk__in=[copy.shared_id for copy in copies], is_gone=True)
+    gone = set(documents.values_list("pk", flat=True)) if copies else set()
+    room = MAX_PEOPLE - count_people(batch) if gone else 0
+    present = []
+    for copy in copies:
+        if copy.shared_id in gone:
+            room -= 1
+            if room < 0:
+                copy.delete()
+                _wait_for_room(batch, person=copy.person)
+                continue
+        present.append(copy)
+    return_copies(batch, present)
+    return present
 
 
 def _not_due(copy: SharedCopy) -> None:
@@ -168,7 +183,6 @@ def send_new(batch: Batch, limit: int) -> bool:
 def _send(batch: Batch, person_ids: Sequence[UUID]) -> None:
     contacts = load_local_contacts(batch.owner, person_ids)
     by_uid = _documents_by_uid(batch, [contact.person.uid for contact in contacts.values()])
-    room = MAX_PEOPLE - count_people(batch)
     new: list[tuple[Person, Fields, bool]] = []
     links: list[tuple[SharedCopy, UUID]] = []
     returning: list[SharedCopy] = []
@@ -180,15 +194,14 @@ def _send(batch: Batch, person_ids: Sequence[UUID]) -> None:
             returning.append(copy)
         elif copy is not None and copy.state == CopyState.WAITING:
             links.append((copy, person.pk))
-        elif len(new) < room:
-            new.append((person, local_fields_of(contact), document is not None))
         else:
-            _wait_for_room(batch, person)
+            new.append((person, local_fields_of(contact), document is not None))
     link_people(batch, links)
-    for copy in returning:
-        return_copy(batch, copy)
-    sync_copies(batch, returning)
-    _insert_documents(batch, new)
+    sync_copies(batch, _return(batch, returning))
+    room = max(0, MAX_PEOPLE - count_people(batch))
+    for person, _, _ in new[room:]:
+        _wait_for_room(batch, person)
+    _insert_documents(batch, new[:room])
 
 
 def _documents_by_uid(batch: Batch, uids: Sequence[str]) -> dict[str, tuple[SharedPerson, SharedCopy | None]]:

@@ -206,8 +206,9 @@ class LogAction(Vocabulary):
 class LogEntry(NeutralModel):
     """One line of the log. `created_at` is when; `name_parts` are the person's shared name parts by column.
 
-    `before` are the shared values of `fields` before a change, for its undo: a field map of these fields. `is_removal`:
-    the person was taken out, or a field emptied, which counts when it is judged what to hold.
+    `before` are the shared values of `fields` before a change, for its undo: a field map of these fields; `after` those
+    after it, and of a taking out what the document says of that. `is_removal`: the person was taken out, or a field
+    emptied, which counts when it is judged what to hold.
     """
 
     share = models.ForeignKey(Share, on_delete=models.CASCADE, related_name="log", db_index=False)

@@ -196,7 +196,7 @@ class SharedCopy(OwnedModel):
     were when they last agreed, as far as fields travel from here. `is_made_here`: the share made the person, and
     nobody has edited it here, as far as was carried; what was written after `made_revision` has to be looked at
     (sharing.carry.made_here). `is_due`: the copy has to be merged, whatever has changed. `out_seen` is the
-    `out_sequence` up to which taking out was asked about or answered.
+    `out_sequence` up to which taking out was answered.
     """
 
     owner = owner_without_index()

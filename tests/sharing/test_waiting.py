@@ -230,6 +230,58 @@ def test_somebody_who_was_taken_out(alice: User, bob: User, carol: User, bobs: C
     assert own.nickname == ("A" if is_kept else None)
 
 
+def asked_by(client: Client, share: Share) -> list[tuple[str, str]]:
+    return [(row["reason"], row["by"]) for row in waiting_of(client, share)]
+
+
+def test_one_of_two_takes_a_taking_out_back(alice: User, bob: User, carol: User) -> None:
+    share = share_people(alice, bob, carol)
+    ada = add_person(alice)
+    carry_all()
+    own, carols = person_of(bob, ada), api_of(carol)
+    leave_group(alice, ada)
+    carry_all()
+    leave_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == [("taken_out", "Bob")]
+    put_into_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == [("taken_out", "Alice")]
+    assert asked_by(api_of(bob), share) == []
+    assert answer(carols, share, {"sharedId": str(copy_of(carol, ada).shared_id), "action": "keep"})["done"] == 1
+    leave_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == [("taken_out", "Bob")]
+    put_into_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == []  # she has answered Alice's
+    leave_group(bob, own)
+    carry_all()
+    put_into_group(alice, ada)
+    carry_all()
+    assert asked_by(carols, share) == [("taken_out", "Bob")]
+    put_into_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == asked_by(api_of(alice), share) == []
+
+
+def test_a_merge_is_asked_about_again(alice: User, bob: User, carol: User, api: Client) -> None:
+    share = share_people(alice, bob, carol)
+    ada, addie = add_person(alice, surname="Lovelace"), add_person(alice, name="Addie", surname="Lovelace")
+    carry_all()
+    own, carols = person_of(bob, addie), api_of(carol)
+    api.ok("POST", "/api/people/merge", {"primaryId": str(ada.pk), "secondaryId": str(addie.pk)})
+    carry_all()
+    leave_group(bob, own)
+    carry_all()
+    assert asked_by(carols, share) == [("taken_out", "Bob")]
+    put_into_group(bob, own)
+    carry_all()
+    (row,) = waiting_of(carols, share)
+    assert (row["reason"], row["by"]) == ("merged", "Alice")
+    assert [one["personId"] for one in row["candidates"]] == [str(person_of(carol, ada).pk)]
+
+
 def test_who_was_edited_here_is_removed_from_the_share_alone(alice: User, bob: User, bobs: Client) -> None:
     share = share_people(alice, bob)
     ada = add_person(alice)
