@@ -151,13 +151,13 @@ def _key(href: str) -> str:
 
 @contextmanager
 def _session(login: Login, account: UUID, seconds: float) -> Iterator[DavSession]:
-    """The session of a reading, whose errors become CalendarError. No redirect takes the login to another origin."""
+    """The session of a reading, whose errors become CalendarError. The login goes to no other origin."""
     try:
         with open_session(
             DavLogin(request_url(login.url), login.username, login.password),
             seconds=seconds,
             account=account,
-            trusts_redirects=False,
+            login_stays=True,
         ) as session:
             yield session
     except DavError as error:

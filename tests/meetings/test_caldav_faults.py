@@ -269,12 +269,23 @@ def test_a_redirect_takes_the_login_to_no_other_origin(api: Client, alice: User,
 
 
 @pytest.mark.django_db
-def test_a_home_that_the_server_itself_names_gets_the_login(api: Client, alice: User, hosts: Hosts) -> None:
-    """iCloud keeps calendars at another host than the one that is entered."""
+def test_nobody_whom_a_redirect_leads_to_leads_on_to_the_login(api: Client, hosts: Hosts) -> None:
+    hosts.first.faults.append(lambda request: Reply(301, {"Location": f"{hosts.other_url}/moved"}))
+    hosts.other.faults.append(fault(lambda request: request.path == "/moved", Reply(301, {"Location": "/"})))
+    made = make_source(api, hosts.first.url, kind="caldav", username="u", password="p")
+    assert read(made).state == "ok"
+    assert "/" in {request.path for request in hosts.other.recorder.received}
+    assert hosts.logins_at_other() == 0
+
+
+@pytest.mark.django_db
+def test_a_login_stays_with_its_origin_whatever_the_server_names(api: Client, alice: User, hosts: Hosts) -> None:
+    """iCloud names another host for its calendars, and has them at the one that was entered, too."""
     known_person(alice, "Ada", email="ada@example.org")
     hosts.first.home = f"{hosts.other_url}/cal/"
+    hosts.first.resources["/cal/work/a.ics"] = lunch()
     made = make_source(api, hosts.first.url, kind="caldav", username="u", password="p")
     row = read(made)
-    assert (row.state, [entry["href"] for entry in row.calendars]) == ("ok", [f"{hosts.other_url}/cal/work/"])
-    assert hosts.logins_at_other() == len(hosts.other.recorder.received) > 0
+    assert (row.state, [entry["href"] for entry in row.calendars]) == ("ok", ["/cal/work/"])
+    assert not hosts.other.recorder.received
     assert titles(api) == ["a"]

@@ -59,8 +59,9 @@ class DavSession:
     """A WebDAV session with one login. Thread-safe; connections are kept alive.
 
     The login is sent to the host of the URL that the user has entered, and over https to the hosts of `trusted_urls`,
-    which discovery has found, and to those it finds while `is_discovering`: in principals and home sets, and, if it
-    `trusts_redirects`, in redirects. `give_up_at` is the deadline of all requests together, in monotonic time.
+    which discovery has found, and to those it finds while `is_discovering`: in principals, home sets and redirects. If
+    the `login_stays`, it is sent to the first of these alone. `give_up_at` is the deadline of all requests together, in
+    monotonic time.
     """
 
     def __init__(
@@ -71,10 +72,10 @@ class DavSession:
         *,
         sleep: Callable[[float], None] = time.sleep,
         give_up_at: float | None = None,
-        trusts_redirects: bool = True,
+        login_stays: bool = False,
     ) -> None:
         self.login = login
-        self._trusts_redirects = trusts_redirects
+        self._login_stays = login_stays
         self.is_discovering = False
         # The first address that discovery was led to and that the policy refuses, though it was not called.
         self.refused: PolicyError | None = None
@@ -99,11 +100,21 @@ class DavSession:
     def trust(self, url: str, named_by: str | None = None) -> None:
         """Add the host of a URL that discovery has found to those that get the login, if it is https, and `named_by` a
         URL that gets it, too."""
-        if url.startswith("https://") and (named_by is None or origin(named_by) in self._trusted):
+        is_named = named_by is None or origin(named_by) in self._trusted
+        if url.startswith("https://") and is_named and not self._login_stays:
             self._trusted.add(origin(url))
 
     def resolve_href(self, base_url: str, href: str) -> str:
-        """The URL of a principal's, home set's or redirect's href.
+        """The URL of a principal's, home set's or collection's href. Where the `login_stays` and the href is of another
+        host, its path on the host of `base_url`. Raises NotDavError for an invalid URL.
+        """
+        url = self._resolve(base_url, href)
+        if not self._login_stays or origin(base_url) not in self._trusted or origin(url) == origin(base_url):
+            return url
+        return self._at_home(base_url, url)
+
+    def _resolve(self, base_url: str, href: str) -> str:
+        """The URL of an href or redirect.
 
         An http URL on another host or port is an internal address that leaked through a proxy: its path is used on the
         host of `base_url`. Raises NotDavError for an invalid URL.
@@ -111,6 +122,10 @@ class DavSession:
         url = resolve_url(base_url, href)
         if origin(url) == origin(base_url) or not url.startswith("http://"):
             return url
+        return self._at_home(base_url, url)
+
+    def _at_home(self, base_url: str, url: str) -> str:
+        """The path of the URL on the host of `base_url`."""
         if self.is_discovering and self.refused is None:
             self._note_refusal(url)
         return same_origin_url(base_url, url)
@@ -226,15 +241,16 @@ class DavSession:
 
     def _redirect_target(self, url: str, location: str, status: int) -> str:
         """The URL to follow: never from https to http, and only to hosts that may get the login."""
-        target = self.resolve_href(url, location)
+        target = self._resolve(url, location)
         here, there = origin(url), origin(target)
-        # From http to the standard https port of the same host is an upgrade.
+        # From http to the standard https port of the same host is an upgrade, which gets the login if the host had it:
+        # whoever was led to may not lead on to it.
         if here == there or there == ("https", here[1], 443):
-            self.trust(target)
+            if here in self._trusted and (here[0] == "http" or not self._login_stays):
+                self._trusted.add(there)
             return target
         if self.is_discovering:
-            if self._trusts_redirects:
-                self.trust(target)
+            self.trust(target)
             return self._reachable_target(url, target)
         if there in self._trusted:
             return target
@@ -261,7 +277,7 @@ def open_session(
     give_up_at: float | None = None,
     account: UUID | None = None,
     sleep: Callable[[float], None] = time.sleep,
-    trusts_redirects: bool = True,
+    login_stays: bool = False,
 ) -> Iterator[DavSession]:
     """A session under the operator's outbound policy; plain http is only used if the user has entered it.
 
@@ -278,9 +294,7 @@ def open_session(
     ) as outbound:
         if seconds is not None:
             give_up_at = time.monotonic() + seconds
-        yield DavSession(
-            outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at, trusts_redirects=trusts_redirects
-        )
+        yield DavSession(outbound, login, trusted_urls, sleep=sleep, give_up_at=give_up_at, login_stays=login_stays)
 
 
 def raise_for_status(response: OutboundResponse) -> NoReturn:
