@@ -1,7 +1,6 @@
 """Calendar sources: they are made, changed, removed and tested. Reading them is in `reading`."""
 
 import datetime as dt
-import re
 from uuid import UUID
 
 from accounts.models import User
@@ -83,17 +82,8 @@ _CHECKS = {
 assert set(_CHECKS) == set(CODES)  # noqa: S101 - each code has its status
 
 
-# Where the last part is not the secret one: "/ical/ada%40example.org/private-.../basic.ics", and the like of Outlook.
-_SECRET_FOLDERS = re.compile(
-    r"^\w+://(?:calendar\.google\.com/calendar/ical|outlook\.(?:office365|office|live)\.com/owa/calendar)/",
-    re.IGNORECASE,
-)
-
-
 def shown_url(url: str) -> str:
     """The address without its path's last part and its query, which are often a secret."""
-    if found := _SECRET_FOLDERS.match(url):
-        return found[0]
     head, _, _ = url.partition("?")
     head, _, _ = head.partition("#")
     scheme, separator, rest = head.partition("://")
