@@ -92,8 +92,6 @@ def test_new_version_waits_until_the_user_loads_it(
     context = web.context(service_workers="allow")
     page = web.open("/people/new", context)
     ready_worker(page)
-    page.reload()  # now the worker controls the page
-    expect(page.get_by_label("Given name")).to_be_visible()
     page.get_by_label("Given name").fill("half typed")
     page.wait_for_timeout(400)
     newer = tmp_path / "app"
@@ -102,7 +100,8 @@ def test_new_version_waits_until_the_user_loads_it(
     worker.write_text(f"{worker.read_text()}\n// newer")
     monkeypatch.setattr(web_client, "FOLDER", newer)
     page.evaluate("navigator.serviceWorker.getRegistration('/app/').then((registration) => registration.update())")
-    page.get_by_role("button", name="Load it").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Load it").click()
     expect(page.get_by_label("Given name")).to_have_value("half typed")
 
 

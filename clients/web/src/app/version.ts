@@ -8,14 +8,14 @@ export const newVersion = signal<ServiceWorker | null>(null);
 export async function startServiceWorker(): Promise<void> {
   // Not on pages loaded over plain http from another machine: browsers offer none there.
   if (!("serviceWorker" in navigator) || import.meta.env.DEV) return;
-  const hadWorker = Boolean(navigator.serviceWorker.controller);
   const registration = await navigator.serviceWorker.register("/app/sw.js", { scope: "/app/", updateViaCache: "none" });
   if (!registration) return; // a browser that blocks workers
   void navigator.serviceWorker.register("/app/home.js", { scope: "/", updateViaCache: "none" }).catch(() => undefined);
   const look = (worker: ServiceWorker | null) => {
-    if (!worker) return;
+    // The first worker is no new version. (Safari says that it is installed when it already has the page.)
+    if (!worker || !registration.active) return;
     const note = () => {
-      if (worker.state === "installed" && navigator.serviceWorker.controller) newVersion.value = worker;
+      if (worker.state === "installed") newVersion.value = worker;
     };
     worker.addEventListener("statechange", note);
     note();
@@ -27,7 +27,7 @@ export async function startServiceWorker(): Promise<void> {
   tellOnline();
   addEventListener("online", tellOnline);
   setInterval(() => void registration.update().catch(() => undefined), CHECKED_EACH_MILLISECONDS);
-  navigator.serviceWorker.addEventListener("controllerchange", () => hadWorker && newVersion.value && location.reload());
+  navigator.serviceWorker.addEventListener("controllerchange", () => newVersion.value && location.reload());
   navigator.serviceWorker.addEventListener("message", ({ data }) => {
     const url = data?.navigate ? new URL(data.navigate, location.href) : null;
     if (url?.pathname.startsWith("/app/")) navigate(`${url.pathname.slice(4)}${url.search}`);
