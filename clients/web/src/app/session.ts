@@ -13,6 +13,7 @@ const REMEMBERED = "contacts account"; // the account that this browser was last
 const FILLED = "contacts filled"; // the account whose copy was complete in this browser
 const SIGNING_OUT = "contacts signing out"; // the account whose session could not be ended yet
 const PATIENCE_MILLISECONDS = 4_000; // then the copy, or the sign-in, is shown, and compared once the answer is there
+const RENEWAL = "contacts renewal"; // the name of a lock
 const SECOND_LOOK_MILLISECONDS = 1_500;
 const SIGN_OUT_MILLISECONDS = 10_000;
 
@@ -104,12 +105,22 @@ export function compare(): Promise<void> {
   return comparing;
 }
 
-// A new password gives this browser a new session, whose cookie comes a moment after the former one has ended: before the copy
-// is removed for that, it is asked again.
+// Sends a request that ends this browser's session and gives it a new one, such as a new password. Until its answer is here,
+// which brings the cookie, every tab is refused.
+export function renewSession<T>(request: () => Promise<T>): Promise<T> {
+  const renewed = (navigator.locks?.request(RENEWAL, request) as Promise<T> | undefined) ?? request();
+  renewal = renewed.catch(() => undefined);
+  return renewed;
+}
+
+let renewal: Promise<unknown> | undefined;
+
+// Before the copy is removed because the session has ended, it is asked again, once no renewal is under way. (On plain http
+// there are no locks between tabs: those wait for a moment.)
 async function askTwice(): Promise<Answer | null> {
   const answer = await ask();
   if (!answer || "id" in answer || answer.reason !== "session_revoked") return answer;
-  await new Promise((done) => setTimeout(done, SECOND_LOOK_MILLISECONDS));
+  await Promise.all([renewal, navigator.locks?.request(RENEWAL, () => undefined), new Promise((done) => setTimeout(done, SECOND_LOOK_MILLISECONDS))]);
   return (await ask()) ?? answer;
 }
 

@@ -1,7 +1,7 @@
 // Password, second factor, sessions, app passwords and devices.
 import { useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
-import { connection, useAccount } from "../../app/session.ts";
+import { connection, renewSession, useAccount } from "../../app/session.ts";
 import { timeInWords } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
@@ -38,7 +38,7 @@ function Password() {
     event.preventDefault();
     setProblem(null);
     try {
-      await connection.ask("PUT", "/api/user/password", { currentPassword: current, newPassword: wanted });
+      await renewSession(() => connection.ask("PUT", "/api/user/password", { currentPassword: current, newPassword: wanted }));
       setCurrent("");
       setWanted("");
       toast(t("The password was changed. All other sessions have ended."));
