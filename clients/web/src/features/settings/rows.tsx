@@ -1,7 +1,7 @@
 // The lines of a page of settings: what it is and how it stands at the left, the control at the right. A change is saved as it
 // is made, with an undo.
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { type Problem, problemOf } from "../../ui/problems.ts";
@@ -10,12 +10,16 @@ import "./settings.css";
 
 // Returns what the service refused, and a function that saves `body` at a path below /api/user, and with the undo `before`.
 export function useChange(): [Problem | null, (path: string, body: object, before: object, shown?: (isUndo: boolean) => unknown) => Promise<void>] {
-  const { syncer } = useAccount();
+  const { syncer, settings } = useAccount();
   const [problem, setProblem] = useState<Problem | null>(null);
+  // What was saved here and is not in the copy yet: an undo that follows leads back to it.
+  const saved = useRef(new Map<string, object>());
+  useEffect(() => saved.current.clear(), [settings.value]);
   const put = async (path: string, body: object) => {
     setProblem(null);
     try {
       await connection.ask("PUT", `/api/user/${path}`, body);
+      saved.current.set(path, body);
       syncer.syncNow();
       return true;
     } catch (error) {
@@ -24,12 +28,13 @@ export function useChange(): [Problem | null, (path: string, body: object, befor
     }
   };
   const change = async (path: string, body: object, before: object, shown?: (isUndo: boolean) => unknown) => {
+    const undone = saved.current.get(path) ?? before;
     shown?.(false);
     const isSaved = await put(path, body);
     if (!isSaved) return void shown?.(true);
     toast(t("Saved"), () => {
       shown?.(true);
-      void put(path, before);
+      void put(path, undone);
     });
   };
   return [problem, change];
