@@ -1,5 +1,5 @@
 // Keys that go through the cards of Today and press their buttons: j and k move, a letter presses the button that has it.
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { t } from "../../i18n/index.ts";
 import { useKeys } from "../../ui/keyboard.ts";
 
@@ -36,12 +36,12 @@ export function useCardKeys() {
     { key: "s", label: t("Later"), act: press("s") },
     { key: "x", label: t("Do not log"), act: press("x") },
   ]);
-  // A card that is done leaves with the focus: the next one gets it.
-  useEffect(() => {
-    if (at.current === null || document.activeElement !== document.body) return;
+  // A card that is done leaves with the focus: the next one gets it, before anybody can press something else.
+  useLayoutEffect(() => {
+    if (at.current === null || root.current?.contains(document.activeElement)) return;
     const index = at.current;
     at.current = null;
-    focus(index);
+    if (document.activeElement === document.body) focus(index);
   });
   return {
     ref: root,
