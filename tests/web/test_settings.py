@@ -40,9 +40,10 @@ def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) ->
     page.keyboard.press("Escape")
     # Ctrl Z takes back one after the other; only the last of the messages is shown.
     for name, value in (("Order of names", "EASTERN"), ("How dates are written", "DMY")):
-        with page.expect_response(lambda response: response.request.method == "PUT"):
-            page.get_by_label(name, exact=True).select_option(value)
-        page.wait_for_timeout(500)  # until its message stands there, which looks like the one before
+        page.evaluate("document.querySelector('.toast')?.setAttribute('data-left', '')")
+        page.get_by_label(name, exact=True).select_option(value)
+        # Its message looks like the one before.
+        expect(page.locator(".toast:not([data-left])")).to_be_visible()
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).date_format == "DMY")
     expect(page.get_by_role("button", name="Undo")).to_have_count(1)
     page.evaluate("document.activeElement.blur()")
@@ -52,6 +53,29 @@ def test_a_change_is_saved_as_it_is_made_and_undone_within_a_dialog(web: Web) ->
     page.keyboard.press("Control+z")
     web.eventually(page, lambda: User.objects.get(pk=web.owner.pk).name_order == "WESTERN")
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_messages_stay_for_ten_seconds_while_looked_at_or_for_two_minutes(web: Web) -> None:
+    page = web.open("/account/preferences")
+    web.synced(page)
+    undo = page.get_by_role("button", name="Undo")
+    longer = page.get_by_role("switch", name="Messages stay for two minutes")
+    expect(longer).to_be_checked()
+    page.clock.install()
+    page.get_by_label("Order of names").select_option("EASTERN")
+    expect(undo).to_be_visible()
+    page.clock.fast_forward(100_000)
+    expect(undo).to_be_visible()
+    page.clock.fast_forward(20_000)
+    expect(undo).to_have_count(0)
+    longer.uncheck()
+    page.get_by_label("Order of names").select_option("WESTERN")
+    undo.focus()
+    page.clock.fast_forward(30_000)
+    expect(undo).to_be_focused()
+    undo.blur()
+    page.clock.fast_forward(10_000)
+    expect(undo).to_have_count(0)
 
 
 def test_a_name_is_saved_when_its_field_is_left(web: Web) -> None:

@@ -203,11 +203,15 @@ def test_ended_session_keeps_the_edit_until_sign_in(web: Web, alice: User) -> No
     context = web.context()
     page = web.open(f"/people/{ada.pk}", context)
     web.synced(page)
+    # Without a network meanwhile: whoever is refused is shown nothing but the sign-in.
+    context.set_offline(True)
     context.clear_cookies()
-    web.chromium.complaints.expected.append("status of 401")
+    web.chromium.complaints.expected += ["status of 401", "ERR_INTERNET_DISCONNECTED"]
     page.get_by_role("button", name="Notes").click()
     page.get_by_role("textbox", name="Notes").fill("typed")
     page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("1 change is saved here and not sent yet.")).to_be_visible()
+    context.set_offline(False)
     expect(page.get_by_role("main")).to_contain_text("1 change is saved here")
     page.get_by_label("E-mail").fill(alice.email)
     page.get_by_label("Password").fill(PASSWORD)

@@ -11,18 +11,23 @@ interface Toast {
   isUndo: boolean;
 }
 
-export const TOAST_MILLISECONDS = 10_000;
+const MESSAGES = "contacts messages"; // "long" in this browser's storage
 const MAX_TOASTS = 5;
 const HELD_MILLISECONDS = 1_000;
 const toasts = signal<Toast[]>([]);
 let lastId = 0;
 let isHeld = false; // by the pointer or the focus
 
+// Ten seconds, or two minutes where somebody wants to have longer.
+export const messagesAreLong = (): boolean => localStorage.getItem(MESSAGES) === "long";
+export const messageMilliseconds = (): number => (messagesAreLong() ? 120_000 : 10_000);
+export const setMessagesLong = (isLong: boolean): void => localStorage.setItem(MESSAGES, isLong ? "long" : "");
+
 // `act` is the undo, unless `label` names another action.
 export function toast(text: string, act?: () => unknown, label?: string): void {
   const id = ++lastId;
   toasts.value = [...toasts.value.slice(1 - MAX_TOASTS), { id, text, act, label: label ?? t("Undo"), isUndo: label === undefined }];
-  setTimeout(() => expire(id), TOAST_MILLISECONDS);
+  setTimeout(() => expire(id), messageMilliseconds());
 }
 
 function expire(id: number): void {

@@ -2,7 +2,7 @@
 import type { AcceptOptions, DismissOptions } from "contacts-client";
 import { t, tn } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
-import { TOAST_MILLISECONDS, toast } from "../../ui/toast.tsx";
+import { messageMilliseconds, toast } from "../../ui/toast.tsx";
 import { type Meeting, nameOfMeeting } from "./proposals.ts";
 
 const MARGIN_MILLISECONDS = 1_000; // an undo that is pressed last still comes in time
@@ -29,7 +29,7 @@ function peopleWith(account: Account, emails: ReadonlySet<string>): string[] {
 // Logs none of them. The service remembers that for good, so it is told once there is no undo any more.
 export async function dismissMeeting(account: Account, meeting: Meeting, options: DismissOptions = {}): Promise<void> {
   const { id } = meeting.proposal;
-  await account.copy.dismiss([id], options, Date.now() + TOAST_MILLISECONDS + MARGIN_MILLISECONDS);
+  await account.copy.dismiss([id], options, Date.now() + messageMilliseconds() + MARGIN_MILLISECONDS);
   const what = nameOfMeeting(meeting);
   const text = options.always === "series" ? t("This series is not asked about again: {what}", { what }) : options.always ? t("Nothing called “{what}” is asked about again.", { what }) : t("Not logged: {what}", { what });
   toast(text, async () => {

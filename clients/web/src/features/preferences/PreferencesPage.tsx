@@ -1,16 +1,19 @@
 // Look and language: what holds for the account, and the colours of this browser.
+import { useState } from "preact/hooks";
 import { useAccount } from "../../app/session.ts";
 import { setTheme, theme } from "../../app/theme.ts";
 import { formatDay } from "../../i18n/days.ts";
 import { type Language, LANGUAGES, setLanguage, t } from "../../i18n/index.ts";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
+import { messagesAreLong, setMessagesLong } from "../../ui/toast.tsx";
 import { ChoiceLine, Section, SwitchLine, useChange } from "../settings/rows.tsx";
 
 export default function PreferencesPage() {
   const user = useAccount().settings.value;
   const [problem, change] = useChange();
   const zones = [...new Set([user.timezone ?? "UTC", ...Intl.supportedValuesOf("timeZone")])].sort();
+  const [isLong, setLong] = useState(messagesAreLong);
   const colours = theme.value === "system" ? "system" : user.theme;
   const showColours = (value: string) => setTheme(value === "system" ? "system" : "account");
   return (
@@ -33,6 +36,15 @@ export default function PreferencesPage() {
               onValue={(value) => {
                 if (value === "system") showColours(value);
                 else return change("theme", { theme: value }, { theme: user.theme }, (isUndo) => showColours(isUndo ? colours : value));
+              }}
+            />
+            <SwitchLine
+              label={t("Messages stay for two minutes")}
+              hint={t("Instead of ten seconds, in this browser alone. So there is longer for an undo.")}
+              isOn={isLong}
+              onChange={(wanted) => {
+                setMessagesLong(wanted);
+                setLong(wanted);
               }}
             />
           </div>

@@ -6,12 +6,12 @@ import { connection } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { type Account, type Answer, ANSWERS } from "../../store/account.ts";
 import { problemOf } from "../../ui/problems.ts";
-import { toast } from "../../ui/toast.tsx";
+import { messageMilliseconds, toast } from "../../ui/toast.tsx";
 
 type Body = Record<string, any>;
 type Outcomes = Map<string, Body | RefusedError>;
 
-const UNDO_MILLISECONDS = 11_000; // a message stays for ten seconds
+const MARGIN_MILLISECONDS = 1_000; // an undo that is pressed last still comes in time
 const LATER_STATUSES = [429, 502, 503, 504];
 
 // What was answered, and may still stand in what was read before.
@@ -59,7 +59,7 @@ export async function giveAnswer(account: Account, given: Omit<Answer, "id">): P
 
 // Says at once that it is answered, and sends it when it cannot be undone any more, or when the page is left.
 export async function giveWithUndo(account: Account, given: Omit<Answer, "id">): Promise<void> {
-  const answer = await keep(account, { ...given, heldUntil: Date.now() + UNDO_MILLISECONDS });
+  const answer = await keep(account, { ...given, heldUntil: Date.now() + messageMilliseconds() + MARGIN_MILLISECONDS });
   toast(given.text, () => takeBackAnswer(account, answer));
   sendWhenDue(account);
 }
