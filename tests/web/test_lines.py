@@ -14,7 +14,8 @@ const row = ([id, name, surname, nickname]) => ({
   id, name: [name, surname].filter(Boolean).join(" "),
   parts: { name, surname: surname ?? null, middleName: null, nickname: nickname ?? null },
 });
-const names = new NameIndex(input.people.map(row));
+const names = new NameIndex();
+names.add(input.people.map(row));
 return input.lines.map(([language, line]) => {
   const dateFormat = language === "en" ? "MDY" : "DMY";
   const context = { ...input, language, today: "2026-11-28", dateFormat, names };

@@ -163,33 +163,36 @@ export function letterOf(row: PersonRow): string {
 let last: { rows: PersonRow[]; query: string; found: PersonRow[] } = { rows: [], query: "", found: [] };
 
 // Rows that contain every word of the query, those whose name begins with it first; of a number those who have it, however it
-// is written.
-export function search(rows: PersonRow[], query: string): PersonRow[] {
+// is written. Rows are in the order of their names, so the search ends once `max` names begin with the words.
+export function search(rows: PersonRow[], query: string, max = Infinity): PersonRow[] {
   const folded = fold(query);
   const words = folded.split(" ").filter(Boolean);
   if (words.length === 0) return rows;
   const hasNumber = numberTest(query);
   // A letter more finds some of those that were found.
   const isLonger = last.rows === rows && last.found.length > 0 && folded.startsWith(last.query) && !/\d/.test(folded);
-  const found = (isLonger ? last.found : rows).filter((row) => hasWords(row, words) || hasNumber?.(row.digits));
-  last = { rows, query: folded, found };
-  if (found.length === 0) return rows.filter((row) => words.every((word) => hasSimilarWord(row, word)));
+  const numbers = words.map((word) => /^\d{3,}$/.test(word));
+  const hasWords = ({ search, digits }: PersonRow) => words.every((word, at) => search.includes(word) || (numbers[at] && digits.includes(word)));
+  const [first, inner] = [words[0]!, ` ${words[0]!}`];
+  const found: PersonRow[] = [];
   const byRank: PersonRow[][] = [[], [], [], []];
-  for (const row of found) byRank[rankOf(row, words[0]!)]!.push(row);
-  return byRank.flat();
+  for (const row of isLonger ? last.found : rows) {
+    if (!hasWords(row) && !hasNumber?.(row.digits)) continue;
+    found.push(row);
+    byRank[rankOf(row, first, inner)]!.push(row);
+    if (byRank[0]!.length === max) return byRank[0]!;
+  }
+  last = { rows, query: folded, found };
+  if (found.length === 0) return rows.filter((row) => words.every((word) => hasSimilarWord(row, word))).slice(0, max);
+  return byRank.flat().slice(0, max);
 }
 
-// The shown name begins with the word, another one of the names, a word of the names, another text.
-function rankOf({ sortKey, search, namesEnd }: PersonRow, word: string): number {
-  if (sortKey.startsWith(word)) return 0;
-  if (search.startsWith(word)) return 1;
-  const at = search.indexOf(` ${word}`);
+// The shown name begins with the word, another one of the names, a word of the names (`inner`, with the blank before), another text.
+function rankOf({ sortKey, search, namesEnd }: PersonRow, first: string, inner: string): number {
+  if (sortKey.startsWith(first)) return 0;
+  if (search.startsWith(first)) return 1;
+  const at = search.indexOf(inner);
   return at >= 0 && at < namesEnd ? 2 : 3;
-}
-
-function hasWords({ search, digits }: PersonRow, words: readonly string[]): boolean {
-  for (const word of words) if (!search.includes(word) && !(/^\d{3,}$/.test(word) && digits.includes(word))) return false;
-  return true;
 }
 
 // Whether a part of the name differs from the word by one letter: added, left out, changed, or swapped with the next one.

@@ -167,7 +167,7 @@ function Completions({ text, onText }: { text: string; onText: (text: string) =>
   const word = /[\p{L}\p{M}'’-]+$/u.exec(text)?.[0] ?? "";
   if (word.length < MIN_COMPLETED) return null;
   const folded = fold(word);
-  const rows = search(account.people.value, word).slice(0, 20);
+  const rows = search(account.people.value, word, 20);
   const found = rows.filter(({ name }) => fold(name).split(" ").some((part) => part.startsWith(folded)) && !fold(text).endsWith(fold(name)));
   if (found.length === 0 || found.length > 12) return null;
   return (

@@ -22,6 +22,7 @@ interface Alias {
 }
 
 const WORD = /[\p{L}\p{N}]+/gu;
+const FIRST_WORD = /[\p{L}\p{N}]+/u;
 const CJK = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/u;
 const LETTER = /[\p{L}\p{N}]/u;
 
@@ -29,11 +30,16 @@ export class NameIndex {
   readonly #byWord = new Map<string, NamedRow[]>();
   readonly #unspaced: [alias: string, row: NamedRow][] = [];
   readonly #aliases = new Map<NamedRow, Alias[]>();
+  #isSorted = true; // the unspaced, longest first
 
-  constructor(rows: readonly NamedRow[]) {
+  add(rows: readonly NamedRow[]): void {
     for (const row of rows) {
       const { name, surname, nickname } = row.parts;
-      const words = new Set([name, surname, nickname, row.name].flatMap((text) => (text ? (fold(text).match(WORD) ?? []).slice(0, 1) : [])));
+      const words = new Set<string>();
+      for (const text of [name, surname, nickname, row.name]) {
+        const word = text && FIRST_WORD.exec(fold(text))?.[0];
+        if (word) words.add(word);
+      }
       for (const word of words) {
         const known = this.#byWord.get(word);
         if (known) known.push(row);
@@ -42,7 +48,7 @@ export class NameIndex {
       if (!CJK.test(`${name}${surname ?? ""}`)) continue;
       for (const { text } of this.#aliasesOf(row)) if (CJK.test(text) && text.length > 1) this.#unspaced.push([text, row]);
     }
-    this.#unspaced.sort(([one], [other]) => other.length - one.length);
+    this.#isSorted = this.#unspaced.length === 0;
   }
 
   // The names in a folded text. `isName` decides from the place of one whether it is meant as a name; `typed` is a part as typed.
@@ -87,6 +93,8 @@ export class NameIndex {
   #findUnspaced(folded: string): Mention[] {
     if (!CJK.test(folded)) return [];
     const found: Mention[] = [];
+    if (!this.#isSorted) this.#unspaced.sort(([one], [other]) => other.length - one.length);
+    this.#isSorted = true;
     for (const [alias, { id }] of this.#unspaced) {
       for (let start = folded.indexOf(alias); start >= 0; start = folded.indexOf(alias, start + 1)) {
         const end = start + alias.length;

@@ -6,15 +6,29 @@ import { language } from "../../i18n/index.ts";
 import { NameIndex } from "./names.ts";
 import { parse, type Reading } from "./parse.ts";
 
-const WAIT_MILLISECONDS = 30; // until the first letter is painted; the index of ten thousand names takes as long
+const STEP = 1000; // names, which take some milliseconds: what is typed meanwhile is painted between two steps
+const PAUSE_MILLISECONDS = 500; // while people change, as in a first sync
+
+const indexes = new WeakMap<object, NameIndex>(); // by the rows that were read, for the next opening
 
 // Null before the names are read.
 export function useReading(text: string): Reading | null {
   const { groups, people, relationshipTypes, settings } = useAccount();
   const rows = people.value;
-  const [names, setNames] = useState<NameIndex | null>(null);
+  const [names, setNames] = useState<NameIndex | null>(() => indexes.get(rows) ?? null);
   useEffect(() => {
-    const timer = setTimeout(() => setNames(new NameIndex(rows)), names ? 500 : WAIT_MILLISECONDS);
+    if (indexes.has(rows)) return setNames(indexes.get(rows)!);
+    const index = new NameIndex();
+    let read = 0;
+    const step = () => {
+      index.add(rows.slice(read, (read += STEP)));
+      if (read < rows.length) timer = setTimeout(step);
+      else {
+        indexes.set(rows, index);
+        setNames(index);
+      }
+    };
+    let timer = setTimeout(step, names ? PAUSE_MILLISECONDS : 0);
     return () => clearTimeout(timer);
   }, [rows]);
   const { dateFormat, timezone } = settings.value;

@@ -259,7 +259,7 @@ function Similar({ account, name, phone, email }: { account: Account; name: stri
 function similarTo(people: PersonRow[], name: string, phone: string, email: string): PersonRow[] {
   const found = new Map<string, PersonRow>();
   const add = (query: string) => {
-    for (const row of search(people, query).slice(0, MAX_SIMILAR)) found.set(row.id, row);
+    for (const row of search(people, query, MAX_SIMILAR)) found.set(row.id, row);
   };
   if (phone.replace(/\D/g, "").length >= MIN_NUMBER) add(phone);
   if (/.@.+\../.test(email)) add(email.trim());

@@ -26,7 +26,7 @@ export function useFound(query: string, max: number): FoundPerson[] {
   const account = useAccount();
   const rows = account.people.value;
   const words = query.trim();
-  const inMemory = useMemo(() => (words ? search(rows, words).slice(0, max) : recentRows(account.id, rows)), [rows, words, max]);
+  const inMemory = useMemo(() => (words ? search(rows, words, max) : recentRows(account.id, rows)), [rows, words, max]);
   const [late, setLate] = useState<{ query: string; hits: TextHit[]; ties: Tie[] }>({ query: "", hits: [], ties: [] });
   const texts = useRef<Texts | null>(null);
   useEffect(() => {
@@ -93,22 +93,24 @@ async function tiesOf(account: ReturnType<typeof useAccount>, best: PersonRow): 
 function useReasons(rows: readonly PersonRow[], words: string, hits: readonly TextHit[], ties: readonly Tie[]): ReadonlyMap<string, Reason> {
   const account = useAccount();
   const [reasons, setReasons] = useState<{ words: string; of: ReadonlyMap<string, Reason> }>({ words: "", of: new Map() });
-  const ids = rows.map(({ id }) => id);
+  const folded = fold(words).split(" ");
+  const asked = words ? rows.filter(({ name }) => !folded.every((word) => fold(name).includes(word))) : []; // else the name says it
+  const ids = asked.map(({ id }) => id);
   useEffect(() => {
-    if (!words) return;
+    if (ids.length === 0) return;
     let isWanted = true;
     void (async () => {
       const people = await account.copy.many("person", ids);
       const contactIds = hits.flatMap(({ contactId }) => contactId ?? []);
       const contacts = contactIds.length ? await account.copy.many("interaction", contactIds) : new Map<string, Records["interaction"]>();
       const found = new Map<string, Reason>();
-      for (const row of rows) {
+      for (const row of asked) {
         const person = people.get(row.id);
         const contact = contacts.get(hits.find(({ personId }) => personId === row.id)?.contactId ?? "");
         const tie = ties.find(({ id }) => id === row.id);
         const own = person && reasonOf(person, row.name, words, account.templates.byId.peek());
         if (own) found.set(row.id, own);
-        else if (tie && !isByName(row, words)) found.set(row.id, { label: null, parts: excerpt(t("{type} of {name}", { type: tie.label, name: tie.name }), fold(words).split(" ")) });
+        else if (tie && !isByName(row, words)) found.set(row.id, { label: null, parts: excerpt(t("{type} of {name}", { type: tie.label, name: tie.name }), folded) });
         else if (contact && !isByName(row, words)) found.set(row.id, { label: t("Logged"), parts: contactParts(contact, words) });
       }
       if (isWanted) setReasons({ words, of: found });
