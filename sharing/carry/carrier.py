@@ -26,7 +26,7 @@ from people.services.plan_limits import remaining_in_plan
 from sharing.carry.batch import Batch
 from sharing.carry.contact import sync_copies
 from sharing.carry.copies import create_people
-from sharing.carry.holds import carry_hold, find_counted, is_held, mark_answer
+from sharing.carry.holds import carry_hold, due_additions, find_counted, held_revisions, is_held, mark_answer
 from sharing.carry.incoming import take_in
 from sharing.carry.neutral import lock_share, next_sequence, notify_members
 from sharing.carry.origins import open_revision
@@ -159,7 +159,7 @@ def _run(batch: Batch) -> bool:
     if has_marked:
         mark_changes(batch, revision)
     is_waiting = is_held(batch, has_marked=has_marked)
-    due = [] if is_waiting else _due_copies(batch)
+    due = due_additions(batch, _due(batch))[:BATCH_SIZE] if is_waiting else _due_copies(batch)
     batch.counted = find_counted(batch, due)
     copies = {copy.pk: copy for copy in settle_due(batch, due)}
     more = len(due) == BATCH_SIZE
@@ -172,8 +172,8 @@ def _run(batch: Batch) -> bool:
     sync_copies(batch, list(copies.values()))
     if not more:
         more = _fill_room(batch)
-    if membership.is_group_due and membership.reviewed_at and not more and not is_waiting:
-        more = send_new(batch, BATCH_SIZE)
+    if membership.is_group_due and membership.reviewed_at and not more:
+        more = send_new(batch, BATCH_SIZE, held_revisions(batch) if is_waiting else ())
     batch.finish()
     if is_current:
         membership.received = batch.share.sequence  # what came since are this member's own changes
@@ -236,7 +236,8 @@ def _end(batch: Batch, *, more: bool, is_held: bool = False) -> bool:
     if membership.sent_revision == batch.owner.revision:
         # The batch's own write has nothing to be sent.
         membership.sent_revision = revision
-    more = more or membership.received < batch.share.sequence or (not is_held and _due(batch).exists())
+    more = more or membership.received < batch.share.sequence
+    more = more or bool(due_additions(batch, _due(batch)) if is_held else _due(batch).exists())
     values = {"sent_revision", "received", "is_group_due"}
     if not more and not batch.pictures.left_due and batch.settled_revision is None:
         membership.due_at = None

@@ -1,16 +1,18 @@
 """What is held: large changes of one member, until another one has decided about them (sharing.services.held).
 
-It is judged before anything goes out, whenever the account has written. While something is held, nothing of the member
-goes out; what others change still comes in, but for people whose own changes wait.
+It is judged before anything goes out, whenever the account has written. While something is held, no change of the
+member's goes out, but people do who are added by another write; what others change still comes in, but for people
+whose own changes wait.
 """
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
-from django.db.models import F, Max
+from django.db.models import F, Max, Q
 
 from contacts_project.kernel.ownership.account_lock import AccountWrite
+from contacts_project.kernel.ownership.models import OwnedQuerySet
 from people.contents.contact import load_local_contacts
 from people.contents.merge import Sides, resolve_bases
 from people.services.groups import put_members
@@ -65,6 +67,36 @@ def is_held(batch: Batch, *, has_marked: bool) -> bool:
         return hold is not None
     batch.is_changed = batch.is_visible = True
     return bool(held)
+
+
+def due_additions(batch: Batch, due: OwnedQuerySet[SharedCopy]) -> list[SharedCopy]:
+    """Those of the due copies that go out although something of the member is held: of people who were added since, or
+    come back, unless they are of what is held."""
+    hold = _hold_of(batch)
+    if hold is None:
+        return []
+    rows = due.filter(~Q(state=CopyState.LINKED) | Q(created_at__gt=hold.created_at))
+    added = list(rows.select_related("person").order_by("pk"))
+    if not added:
+        return []
+    held, revisions = _judge(batch), held_revisions(batch)
+    return [
+        copy
+        for copy in added
+        if copy.shared_id not in held and (copy.person is None or copy.person.revision not in revisions)
+    ]
+
+
+def held_revisions(batch: Batch) -> set[int]:
+    """The revisions of the writes of which something is held: whoever was added by them waits, too."""
+    hold = _hold_of(batch)
+    if hold is None:
+        return set()
+    waiting = batch.linked().filter(is_due=True, created_at__lte=hold.created_at).select_related("person")
+    origins = {origin for origin in _origins(batch, list(waiting)).values() if origin}
+    written = WriteOrigin.objects.owned_by(batch.owner).filter(origin__in=origins)
+    single = {int(origin) for origin in origins if origin.isdigit()}
+    return single.union(written.values_list("write_revision", flat=True))
 
 
 def has_held(batch: Batch, copy: SharedCopy) -> bool:
@@ -178,7 +210,7 @@ def carry_hold(batch: Batch, limit: int) -> bool:
     batch.write()
     if hold.state == HoldState.ACCEPTED:
         batch.membership.passed_revision = batch.membership.sent_revision
-    elif _give_back(batch, limit):
+    elif _give_back(batch, hold, limit):
         return True
     hold.done_at = batch.now
     hold.save(update_fields=["done_at"])
@@ -187,8 +219,12 @@ def carry_hold(batch: Batch, limit: int) -> bool:
     return False
 
 
-def _give_back(batch: Batch, limit: int) -> bool:
-    rows = batch.linked().filter(is_due=True).exclude(pk__in=batch.pictures.left_due)
+def _give_back(batch: Batch, hold: Hold, limit: int) -> bool:
+    added = batch.linked().filter(is_due=True, created_at__gt=hold.created_at).select_related("person")
+    changed = {sending.shared for sending in _sendings(batch, list(added))}
+    # The pictures and relationships of who was added meanwhile are on their way.
+    left = [*batch.pictures.left_due, *(copy.pk for copy in added if copy.shared_id not in changed)]
+    rows = batch.linked().filter(is_due=True).exclude(pk__in=left)
     copies = list(rows.select_related("person", "shared").order_by("pk")[:limit])
     present = [copy for copy in copies if _bring_back(batch, copy)]
     if present and batch.membership.group is not None:

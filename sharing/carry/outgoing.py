@@ -156,11 +156,12 @@ def has_room(batch: Batch) -> bool:
     return count_people(batch) < MAX_PEOPLE
 
 
-def send_new(batch: Batch, limit: int) -> bool:
+def send_new(batch: Batch, limit: int, held: Collection[int] = ()) -> bool:
     """Let the next people of the group who are not in the share yet go out, at most `limit`; returns whether there may
     be more.
 
-    Whoever an open item names stays at home until it is answered. Beyond the share's limit they wait.
+    Whoever an open item names stays at home until it is answered, and whoever was written by one of the `held`
+    revisions until that is decided. Beyond the share's limit they wait.
     """
     membership = batch.membership
     known = batch.copies().filter(_open_copies(batch), person=OuterRef("pk"))
@@ -170,14 +171,16 @@ def send_new(batch: Batch, limit: int) -> bool:
     rows = Person.objects.owned_by(batch.owner).active().filter(Exists(in_group), ~Exists(known))
     if batch.settled_revision is not None:
         rows = rows.filter(revision__lte=batch.settled_revision)
+    if held:
+        rows = rows.exclude(revision__in=held)
     ids = [
         key for key in rows.order_by("pk").values_list("pk", flat=True)[: limit + 1 + len(named)] if key not in named
     ]
-    membership.is_group_due = len(ids) > limit
-    ids = ids[:limit]
+    more = len(ids) > limit
+    membership.is_group_due = more or bool(held)
     if ids:
-        _send(batch, ids)
-    return membership.is_group_due
+        _send(batch, ids[:limit])
+    return more
 
 
 def _send(batch: Batch, person_ids: Sequence[UUID]) -> None:

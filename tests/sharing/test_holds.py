@@ -11,12 +11,14 @@ from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import account_write
 from people.models import ImportantDate, Person
 from people.services.people import delete_people, restore_person
+from people.services.photos import set_person_photo
 from relationships.models import Relationship
 from relationships.services.relationships import create_relationship, delete_relationship
 from sharing.carry.carrier import carry_account
-from sharing.models import Hold, LogEntry, Reason, Share, SharedCopy
+from sharing.models import Hold, LogEntry, Reason, Share, SharedCopy, SharedPerson
 from tests.builders import make_person
 from tests.client import Client, client_of
+from tests.pictures import picture
 from tests.sharing.conftest import (
     add_person,
     carry_all,
@@ -232,9 +234,51 @@ def test_what_others_change_still_comes_in(alice: User, bob: User, bobs: Client)
     assert Person.objects.owned_by(bob).get(pk=people[9].pk).nickname == "Theirs"
     assert "Newcomer" in group_people(bob)
     assert state_of(bobs, share) == "held"
-    add_person(bob, name="Own")
+
+
+def test_whoever_is_added_meanwhile_goes_out(alice: User, bob: User, alices: Client, bobs: Client, media: Any) -> None:
+    share, people = _share_ten(alice, bob)
+    leave_group(bob, people[9])
     carry_all()
-    assert "Own" not in group_people(alice)
+    with account_write(bob):
+        _delete(bob, people[:6])
+        add_person(bob, name="Of the write")
+    carry_all()
+    own, friend = add_person(bob, name="Own"), add_person(bob, name="Friend")
+    set_person_photo(owner_id=bob.pk, person_id=own.pk, picture=picture(), now=timezone.now())
+    create_relationship(
+        owner=bob, person_id=own.pk, related_person_id=friend.pk, type_id=None, now=timezone.now(), content={}
+    )
+    put_into_group(bob, people[9])
+    carry_all()
+    assert state_of(bobs, share) == "held"
+    names = {f"P{number}" for number in range(10)}
+    assert set(group_people(alice)) == names | {"Own", "Friend"}
+    assert Relationship.objects.owned_by(alice).visible().count() == 2
+    assert SharedPerson.unscoped.rows().get(uid=people[9].uid).out_by is None
+    assert person_of(alice, own).photo
+    decide(alices, share, "refuse")
+    carry_all()
+    own.refresh_from_db()
+    assert own.photo
+    assert Relationship.objects.owned_by(bob).visible().count() == 2
+    assert set(group_people(alice)) == set(group_people(bob)) == names | {"Own", "Friend", "Of the write"}
+
+
+def test_a_larger_write_of_those_who_were_added_meanwhile_waits(alice: User, bob: User, alices: Client) -> None:
+    share, people = _share_ten(alice, bob)
+    _delete(bob, people[:6])
+    carry_all()
+    new = [add_person(bob, name=f"New{number}", nickname="N") for number in range(8)]
+    carry_all()
+    assert person_of(alice, new[0]).nickname == "N"
+    _edit_in_one_write(bob, new, nickname="M")
+    carry_all()
+    assert person_of(alice, new[0]).nickname == "N"
+    assert [row["count"] for row in held_rows(alices, share)] == [14]
+    decide(alices, share, "refuse")
+    carry_all()
+    assert {person_of(user, person).nickname for person in new for user in (alice, bob)} == {"N"}
 
 
 def test_whoever_puts_it_back_is_not_held_any_more(alice: User, bob: User, alices: Client, bobs: Client) -> None:
