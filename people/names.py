@@ -105,12 +105,14 @@ def sort_key(parts: NameParts, phonetic: Phonetic = _NO_PHONETIC) -> bytes:
     return fold(name).encode()[:1200] + b"\x00" + fold(surname).encode()[:1200]
 
 
-def shown_key(parts: NameParts, names: bytes, *, order: str, form: str) -> bytes:
-    """Bytes that sort people by display name. `names` is the sort key, whose name and surname take precedence."""
-    folded = [part and fold(part) for part in parts]
+def shown_key(parts: Sequence[str | None], names: bytes, *, order: str, form: str) -> bytes:
+    """Bytes that sort people by display name. `names` is the sort key, whose name and surname take precedence.
+
+    `parts` is a NameParts or a plain row of its columns.
+    """
     name, _, surname = names.decode(errors="ignore").partition("\x00")
-    spelled = (name, surname)
-    return display_name(folded, order=order, form=form, phonetic=spelled).encode()
+    folded = (*parts[:2], *(part and fold(part) for part in parts[2:]))
+    return display_name(folded, order=order, form=form, phonetic=(name, surname)).encode()
 
 
 def build_shown_key(order: str, form: str) -> Callable[[bytes], bytes]:

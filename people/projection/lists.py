@@ -88,11 +88,12 @@ def project_page(owner: User, *, limit: int, offset: int, include_details: bool)
     return _project_rows(owner, columns, query.rows(owner_id=owner.pk, limit=limit, offset=offset))
 
 
-def project_ids(owner: User, ids: Sequence[UUID], *, include_details: bool) -> list[Fragment]:
-    """The JSON of the active people with these ids, in their order."""
+def project_ids(owner: User, ids: Sequence[str], *, include_details: bool) -> list[Fragment]:
+    """The JSON of the active people with these ids (IdHex), in their order."""
     columns, query = (COLUMNS_WITH_LISTS, _by_ids_query) if include_details else (COLUMNS, _by_ids_without_lists)
-    rows = {row[0]: row for row in query.rows(owner_id=owner.pk, person_ids=list(ids))} if ids else {}
-    return _project_rows(owner, columns, [rows[key.hex] for key in ids if key.hex in rows])
+    keys = [UUID(key) for key in ids]
+    rows = {row[0]: row for row in query.rows(owner_id=owner.pk, person_ids=keys)} if keys else {}
+    return _project_rows(owner, columns, [rows[key] for key in ids if key in rows])
 
 
 def _by_ids(owner_id: UUID, person_ids: Collection[UUID], columns: Mapping[str, Any]) -> Rows:
@@ -115,12 +116,12 @@ def project_all(
     *,
     include_details: bool = True,
     include_all: bool = False,
-    places: Mapping[UUID, int] | None = None,
+    places: Mapping[str, int] | None = None,
 ) -> Iterator[bytes]:
     """The JSON of each person in a large queryset.
 
     The related tables are read before the first person is yielded; the people are read while iterating. With `places`,
-    the people in these places instead of the order of the rows; then they are all read at once.
+    the people (IdHex) in these places instead of the order of the rows; then they are all read at once.
     """
     columns = COLUMNS_WITH_LISTS if include_details else COLUMNS
     lists: dict[str, Mapping[str, str]] = {}
@@ -132,8 +133,7 @@ def project_all(
     assemble = build_assembler(owner, columns, load_types(owner), _sources(summaries), groups, lists)
     people = rows.values_list(*columns.values())
     if places is not None:
-        keys = {key.hex: place for key, place in places.items()}
-        return map(assemble, sorted((row for row in people if row[0] in keys), key=lambda row: keys[row[0]]))
+        return map(assemble, sorted((row for row in people if row[0] in places), key=lambda row: places[row[0]]))
     return map(assemble, people.iterator(chunk_size=FETCH_SIZE))
 
 

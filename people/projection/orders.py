@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from operator import itemgetter
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import BinaryField, F, Func, Q, QuerySet
@@ -21,7 +20,7 @@ from people.dates.next_dates import next_days
 from people.dates.schedule import calendar_from_user
 from people.models import Person
 from people.models.person import ALWAYS
-from people.names import COLUMNS, PHONETIC_COLUMNS, NameParts, build_shown_key, shown_key
+from people.names import COLUMNS, PHONETIC_COLUMNS, build_shown_key, shown_key
 
 
 class Sort(StrEnum):
@@ -84,24 +83,28 @@ _HAS_MORE_NAMES = Q(
 )
 
 
-def ordered_ids(owner: User, people: QuerySet[Person], order: Order, *, now: dt.datetime) -> list[UUID]:
-    """The ids of all the people in the order."""
-    if order.sort is Sort.SHOWN:
-        return [UUID(key) for key in _sort_by_shown_name(owner, people, order)]
-    if order.sort is Sort.NEXT_DATE and (days := _unknown_next_days(owner, now)) is not None:
-        return _sort_by_next_day(people, order, days)
-    return list(_in_order(people, order).values_list("pk", flat=True))
+def ordered_ids(owner: User, people: QuerySet[Person], order: Order, *, now: dt.datetime) -> list[str]:
+    """The ids, as IdHex, of all the people in the order: UUIDs of 2,000 would take 5 ms more."""
+    ids = _sort_in_python(owner, people, order, now)
+    return list(_in_order(people, order).values_list(IdHex("pk"), flat=True)) if ids is None else ids
 
 
 def page_ids(
     owner: User, people: QuerySet[Person], order: Order, *, limit: int, offset: int, now: dt.datetime
-) -> list[UUID]:
-    """The ids of a page in the order."""
+) -> list[str]:
+    """The ids, as IdHex, of a page in the order."""
+    page = slice(offset, offset + limit)
+    ids = _sort_in_python(owner, people, order, now)
+    return list(_in_order(people, order).values_list(IdHex("pk"), flat=True)[page]) if ids is None else ids[page]
+
+
+def _sort_in_python(owner: User, people: QuerySet[Person], order: Order, now: dt.datetime) -> list[str] | None:
+    """All ids in an order that the database does not know; None where it does."""
     if order.sort is Sort.SHOWN:
-        return [UUID(key) for key in _sort_by_shown_name(owner, people, order)[offset : offset + limit]]
+        return _sort_by_shown_name(owner, people, order)
     if order.sort is Sort.NEXT_DATE and (days := _unknown_next_days(owner, now)) is not None:
-        return _sort_by_next_day(people, order, days)[offset : offset + limit]
-    return list(_in_order(people, order).values_list("pk", flat=True)[offset : offset + limit])
+        return _sort_by_next_day(people, order, days)
+    return None
 
 
 def _in_order(people: QuerySet[Person], order: Order) -> QuerySet[Person]:
@@ -119,9 +122,7 @@ def _sort_by_shown_name(owner: User, people: QuerySet[Person], order: Order) -> 
     """The ids, as IdHex, in the order of display names, which no database folds as `fold` does."""
     name_order, form = owner.name_order, owner.name_display_format
     columns = people.order_by().filter(_HAS_MORE_NAMES).values_list(IdHex("pk"), *COLUMNS, "sort_key")
-    keys = {
-        key: shown_key(NameParts(*parts), bytes(names), order=name_order, form=form) for key, *parts, names in columns
-    }
+    keys = {key: shown_key(parts, bytes(names), order=name_order, form=form) for key, *parts, names in columns}
     key_of = build_shown_key(name_order, form)
     # In name order, which the sort keeps where display names are the same.
     rows = [
@@ -136,8 +137,8 @@ def _sort_by_shown_name(owner: User, people: QuerySet[Person], order: Order) -> 
     return ids
 
 
-def _unknown_next_days(owner: User, now: dt.datetime) -> dict[UUID, dt.date | None] | None:
-    """The next days of the people whose stored one is not right; None if all are right.
+def _unknown_next_days(owner: User, now: dt.datetime) -> dict[str, dt.date | None] | None:
+    """The next days, by IdHex, of the people whose stored one is not right; None if all are right.
 
     Some are wrong for a minute after a change of dates, and after midnight.
     """
@@ -149,13 +150,13 @@ def _unknown_next_days(owner: User, now: dt.datetime) -> dict[UUID, dt.date | No
     if not keys:
         return None
     days = next_days(owner, keys, calendar, today)
-    return {key: days.get(key) for key in keys}
+    return {key.hex: days.get(key) for key in keys}
 
 
-def _sort_by_next_day(people: QuerySet[Person], order: Order, unknown: Mapping[UUID, dt.date | None]) -> list[UUID]:
-    rows = people.order_by().values_list("pk", "next_date_on", "sort_key", "favourite")
+def _sort_by_next_day(people: QuerySet[Person], order: Order, unknown: Mapping[str, dt.date | None]) -> list[str]:
+    rows = people.order_by().values_list(IdHex("pk"), "next_date_on", "sort_key", "favourite")
 
-    def key(row: tuple[UUID, dt.date | None, Any, bool]) -> tuple[Any, ...]:
+    def key(row: tuple[str, dt.date | None, Any, bool]) -> tuple[Any, ...]:
         person_id, stored, name, favourite = row
         day = unknown.get(person_id, stored)
         number = 0 if day is None else -day.toordinal() if order.is_descending else day.toordinal()
