@@ -5,14 +5,16 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.functional import cached_property
 
 from accounts.models import User
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.ownership.models import OwnedQuerySet
-from people.models import Group, Membership, Person
+from people.models import Group, Membership
 from people.services.reminders import ArrivingReminders
+from relationships.models import Relationship
 from sharing.carry.neutral import lock_share, notify_members, touch_membership
 from sharing.carry.pictures import Pictures
 from sharing.decisions import travelling_fields
@@ -68,12 +70,12 @@ class Batch:
     def copies(self) -> OwnedQuerySet[SharedCopy]:
         return SharedCopy.objects.owned_by(self.owner).filter(membership=self.membership)
 
-    def late_people(self, person_ids: Collection[UUID]) -> set[UUID]:
-        """Those of these people whom a work that goes on has changed."""
+    def late_people(self) -> Q | None:
+        """The condition on copies of people whom a work that goes on has changed, or their relationships."""
         if self.settled_revision is None:
-            return set()
-        rows = Person.objects.owned_by(self.owner).filter(pk__in=person_ids, revision__gt=self.settled_revision)
-        return set(rows.values_list("pk", flat=True))
+            return None
+        rows = Relationship.objects.owned_by(self.owner).filter(revision__gt=self.settled_revision)
+        return Q(person__revision__gt=self.settled_revision) | Q(person__in=rows.values("person"))
 
     def linked(self) -> OwnedQuerySet[SharedCopy]:
         return self.copies().filter(state=CopyState.LINKED)

@@ -187,15 +187,19 @@ def _due_copies(batch: Batch) -> list[SharedCopy]:
 def _due(batch: Batch) -> OwnedQuerySet[SharedCopy]:
     """The copies that are due, but for those that wait for the storage, or for the end of a larger work."""
     rows = batch.copies().filter(is_due=True).exclude(pk__in=batch.pictures.left_due)
-    return rows if batch.settled_revision is None else rows.exclude(person__revision__gt=batch.settled_revision)
+    late = batch.late_people()
+    return rows if late is None else rows.exclude(late)
 
 
 def _without_late(batch: Batch, copies: list[SharedCopy]) -> list[SharedCopy]:
     """The copies that may be merged now; those whose person a larger work has changed stay due."""
-    late = batch.late_people([copy.person_id for copy in copies if copy.person_id])
-    if late:
-        batch.linked().filter(person__in=late).update(is_due=True)
-    return [copy for copy in copies if copy.person_id not in late]
+    condition = batch.late_people()
+    if condition is None:
+        return copies
+    rows = batch.linked().filter(condition, pk__in=[copy.pk for copy in copies])
+    late = set(rows.values_list("pk", flat=True))
+    batch.copies().filter(pk__in=late).update(is_due=True)
+    return [copy for copy in copies if copy.pk not in late]
 
 
 def _fill_room(batch: Batch) -> bool:

@@ -9,6 +9,8 @@ from django.utils import timezone
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import BatchWriter, account_write
 from people.models import Person
+from relationships.models import Relationship
+from relationships.services.relationships import create_relationship, update_relationship
 from sharing.carry.carrier import carry_account
 from sharing.carry.origins import purge_origins
 from sharing.models import WriteOrigin
@@ -43,6 +45,34 @@ def test_what_a_work_writes_goes_out_at_its_end(alice: User, bob: User) -> None:
     ada.refresh_from_db()
     assert ada.job_title == "Countess"
     assert WriteOrigin.objects.owned_by(alice).values("origin").distinct().count() == 1
+
+
+def test_relationships_that_a_work_changes_alone_are_judged_at_its_end(alice: User, bob: User) -> None:
+    share = share_people(alice, bob)
+    people = [add_person(alice, name=f"P{number}") for number in range(12)]
+    for one, other in zip(people[::2], people[1::2], strict=True):
+        create_relationship(
+            owner=alice, person_id=one.pk, related_person_id=other.pk, type_id=None, now=timezone.now(), content={}
+        )
+    carry_all()
+    writer = BatchWriter(alice)
+    rows = [row for row in Relationship.objects.owned_by(alice) if row.person_id < row.related_person_id]
+    for row in rows:
+        with writer.batch():
+            update_relationship(owner=alice, row=row, data={"since": "1999"}, now=timezone.now())
+        edit(bob, person_of(bob, people[0]), job_title=f"Countess {row.pk}")
+        for user in (alice, bob, alice, bob):
+            carry_account(user.pk)
+    writer.finish()
+    carry_all()
+    assert not Relationship.objects.owned_by(bob).exclude(since=None).exists()
+    client = client_of(bob)
+    client.reader = None
+    (waiting,) = client.ok("GET", f"/api/shares/{share.pk}/waiting")["waiting"]
+    assert (waiting["reason"], waiting["count"]) == ("held", 6)
+    client.ok("POST", f"/api/shares/{share.pk}/held", {"action": "accept"})
+    carry_all()
+    assert Relationship.objects.owned_by(bob).filter(since="1999").count() == 12
 
 
 def test_a_killed_work_counts_as_ended_after_a_while(alice: User, bob: User) -> None:
