@@ -178,7 +178,7 @@ def test_list_is_filtered_by_its_address(web: Web, alice: User, elsewhere: Clien
     page.get_by_role("button", name="Anniversaries").click()
     expect(rows).to_have_count(1)
     expect(page).to_have_url(re.compile("kind=anniversary"))
-    expect(rows).to_contain_text("Anniversary of Ada and Ben")
+    expect(rows).to_contain_text("Ada and Ben")
     rows.get_by_role("switch").click()
     web.eventually(page, lambda: ImportantDate.unscoped.filter(type="ANNIVERSARY", reminder_enabled=True).count() == 2)
 

@@ -138,7 +138,7 @@ def test_two_devices_that_edit_the_same_field_lose_nothing(web: Web, alice: User
         page.get_by_role("button", name="Save as a file").click()
     assert "Here" in download.value.path().read_text()
     page.get_by_role("button", name="Keep the other").click()
-    expect(page.get_by_text("Everything is sent.", exact=True)).to_be_visible()
+    expect(page.get_by_text("All sent", exact=True)).to_be_visible()
     ada.refresh_from_db()
     assert (ada.organization, ada.job_title, ada.surname) == ("Elsewhere", "Analyst", "Lovelace")
 

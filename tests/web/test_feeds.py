@@ -39,7 +39,7 @@ def read(web: Web, address: str) -> tuple[int, str]:
 def test_feed_is_made_read_changed_and_ended(web: Web, group: str) -> None:
     page = web.open("/calendar-feeds")
     web.synced(page)
-    page.get_by_role("button", name="New calendar feed").click()
+    page.get_by_role("button", name="New subscription").click()
     page.get_by_label("Name of the feed").fill("Birthdays")
     page.get_by_label("Whom to get in touch with").uncheck()
     page.get_by_label("Family").check()
@@ -78,7 +78,7 @@ def test_feed_is_made_read_changed_and_ended(web: Web, group: str) -> None:
     assert (read(web, first)[0], read(web, second)[0]) == (404, 200)
     page.get_by_role("button", name="Delete All days").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.get_by_text("There is none yet.")).to_be_visible()
+    expect(page.get_by_text("No calendar reads along yet.")).to_be_visible()
     assert read(web, second)[0] == 404
 
 
@@ -87,7 +87,7 @@ def test_too_many_feeds_are_refused_and_the_form_keeps_what_was_typed(web: Web, 
         elsewhere.ok("POST", "/api/calendar-feeds", {"name": f"Feed {number}"}, status=201)
     web.chromium.complaints.expected += ["409"]
     page = web.open("/calendar-feeds")
-    page.get_by_role("button", name="New calendar feed").click()
+    page.get_by_role("button", name="New subscription").click()
     page.get_by_label("Name of the feed").fill("One more")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("at most 20 calendar feeds")

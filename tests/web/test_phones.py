@@ -139,7 +139,7 @@ def test_what_a_device_did_is_shown_and_undone(web: Web, alice: User, elsewhere:
     assert Person.objects.owned_by(alice).active().filter(pk=gone).exists()
     page.get_by_role("button", name="Revoke test").click()
     page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-    expect(page.get_by_text("There is none yet.")).to_be_visible()
+    expect(page.get_by_text("No phone or computer yet.")).to_be_visible()
     assert device.get("a.vcf").status_code == 401
 
 

@@ -94,7 +94,10 @@ export function nearDayInWords(day: Day, now: Day): string {
   return dayInWords(day, { day: "numeric", month: "long", ...(day.slice(0, 4) !== now.slice(0, 4) && Math.abs(days) > 180 && { year: "numeric" }) });
 }
 
+// As people say it within a week, "yesterday 13:44", then with the date.
 export function timeInWords(timestamp: string, zone: string | null): string {
+  const [day, now] = [dayOf(timestamp, zone), today(zone)];
+  if (Math.abs(daysBetween(now, day)) < 7) return `${nearDayInWords(day, now)} ${clockInWords(new Date(timestamp), zone)}`;
   return formatOf(locale(), { timeZone: zone ?? "UTC", dateStyle: "medium", timeStyle: "short" }).format(new Date(timestamp));
 }
 

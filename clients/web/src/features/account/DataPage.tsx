@@ -4,6 +4,7 @@ import { href } from "../../app/router.ts";
 import { connection, forgetAccount, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { TextField } from "../../ui/Field.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
@@ -55,10 +56,14 @@ function ImportAccount() {
     <section class="card stack tight">
       <h2>{t("Bring an export back")}</h2>
       <p>{t("Of this account or of another one: what is in the file is added.")}</p>
-      <label class="field">
-        <span class="label">{t("The file of an export")}</span>
-        <input type="file" accept="application/json,.json" disabled={isBusy} onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
-      </label>
+      <p>
+        <label class={`button file-button ${isBusy ? "off" : ""}`}>
+          <Icon name="file" size={18} />
+          {t("Choose the file of an export")}
+          <input type="file" class="hidden-text" accept="application/json,.json" disabled={isBusy} onChange={({ currentTarget }) => void take(currentTarget.files?.[0])} />
+        </label>
+      </p>
+      {isBusy && <p role="status"><progress /> {t("Is being read")}</p>}
       {done && <p class="banner" role="status">{done}</p>}
       <ProblemNote problem={problem} />
     </section>

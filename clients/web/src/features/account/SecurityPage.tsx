@@ -160,8 +160,8 @@ function Sessions() {
         {data?.map((session) => (
           <li key={session.id} class="row apart beside">
             <span>
-              {browserName(session.userAgent)}
-              {session.current && <strong> · {t("this browser")}</strong>}
+              <strong>{browserName(session.userAgent)}</strong>
+              {session.current && <span class="badge current">{t("this browser")}</span>}
               <span class="soft small block">{t("Last used {when}", { when: timeInWords(session.lastUsedAt, settings.value.timezone) })}{session.ip && ` · ${session.ip}`}</span>
             </span>
             {!session.current && <button onClick={() => void end(session)} aria-label={t("End the session of {browser}", { browser: browserName(session.userAgent) })}>{t("End")}</button>}
@@ -226,7 +226,8 @@ function Tokens() {
         {found.value.data?.map((token) => (
           <li key={token.id} class="row apart beside">
             <span>
-              <bdi>{token.name}</bdi> <span class="soft small">{token.prefix}… · {kindInWords(token.kind)} · {token.scope === "READ" ? t("reads only") : t("reads and writes")}</span>
+              <strong><bdi>{token.name}</bdi></strong>
+              <span class="soft small block">{kindInWords(token.kind)} · {token.scope === "READ" ? t("reads only") : t("reads and writes")} · {t("begins with {prefix}", { prefix: token.prefix })}</span>
               <span class="soft small block">{token.lastUsedAt ? t("Last used {when}", { when: timeInWords(token.lastUsedAt, settings.value.timezone) }) : t("Never used")}</span>
             </span>
             <button onClick={() => void end(token)} aria-label={t("End {name}", { name: token.name })}>{t("End")}</button>

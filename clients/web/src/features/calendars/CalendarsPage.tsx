@@ -6,6 +6,7 @@ import { t, tn } from "../../i18n/index.ts";
 import { useAttempt, useRemote } from "../../store/remote.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { hasDraft } from "../../ui/form.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
@@ -61,7 +62,7 @@ export default function CalendarsPage() {
       <p>{t("Your calendar knows whom you met. Once a meeting with one of your people is over, Today asks whether to log it. Nothing is written unasked, and nothing else of the calendar is kept.")}</p>
       <ProblemNote problem={problem?.code === "rate_limited" ? { ...problem, text: t("It was asked for less than a minute ago.") } : (problem ?? found.value.problem)} onRetry={() => void reload()} />
       {isAdding && <SourceForm source={null} onSaved={look} onClose={() => setAdding(false)} />}
-      {sources?.length === 0 && !isAdding && <p class="card">{t("No calendar is read yet.")}</p>}
+      {sources?.length === 0 && !isAdding && <Empty kind="touch"><p>{t("No calendar is read yet.")}</p></Empty>}
       {sources && sources.length >= MAX_CALENDARS && <p class="soft small">{t("These are as many as there can be.")}</p>}
       {sources?.map((source) => <SourceCard key={source.id} source={source} onChanged={look} onRead={() => void read(source)} onRemove={() => void remove(source)} />)}
     </Page>
@@ -98,8 +99,8 @@ function SourceCard({ source, onChanged, onRead, onRemove }: CardProps) {
         <>
           <p class={isFailing ? "banner warning" : ""} role="status">{stateInWords(source, timezone)}</p>
           <p class="soft small">{lines.filter(Boolean).join(" · ")}</p>
-          {proposals > 0 && <p><a href={href("/meetings")}>{tn("{count} meeting to log", "{count} meetings to log", proposals)}</a></p>}
           <div class="row">
+            {proposals > 0 && <a class="button tint" href={href("/meetings")}>{tn("{count} meeting to log", "{count} meetings to log", proposals)}</a>}
             <button onClick={onRead} disabled={!url || state === "reading"} aria-label={`${t("Read now")}: ${name}`}>{t("Read now")}</button>
             <button onClick={() => setEditing(true)} aria-label={t("Change {name}", { name })}>{t("Change")}</button>
             <button class="danger" onClick={onRemove} aria-label={t("Remove {name}", { name })}>{t("Remove")}</button>

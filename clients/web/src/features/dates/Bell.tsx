@@ -1,20 +1,32 @@
 // The reminder of a date as a switch, and one for all birthdays that have none.
 import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
+import type { Account } from "../../store/account.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { toast } from "../../ui/toast.tsx";
 import type { ImportantDate } from "../person/dates.ts";
+import type { Occurrence } from "./occurrences.ts";
+
+// The dates of an occurrence: that of a couple has two.
+export const remindersOf = ({ date, with: other }: Occurrence) => [date, other?.date].filter((each) => each != null);
+
+export const isReminded = (dates: readonly ImportantDate[]) => dates.some(({ reminderEnabled }) => reminderEnabled);
+
+export function switchReminders({ copy }: Pick<Account, "copy">, dates: readonly ImportantDate[]): void {
+  const reminderEnabled = !isReminded(dates);
+  for (const { id } of dates) void copy.update("importantDate", id, { reminderEnabled });
+}
 
 export function Bell({ dates, what }: { dates: readonly ImportantDate[]; what: string }) {
-  const { copy } = useAccount();
-  const isOn = dates.some(({ reminderEnabled }) => reminderEnabled);
+  const account = useAccount();
+  const isOn = isReminded(dates);
   return (
     <button
       class={`icon no-print ${isOn ? "tint" : "plain"}`}
       role="switch"
       aria-checked={isOn}
       aria-label={t("Reminder: {what}", { what })}
-      onClick={() => dates.forEach(({ id }) => void copy.update("importantDate", id, { reminderEnabled: !isOn }))}
+      onClick={() => switchReminders(account, dates)}
     >
       <Icon name="bell" />
     </button>

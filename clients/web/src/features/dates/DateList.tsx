@@ -6,11 +6,12 @@ import { useAccount } from "../../app/session.ts";
 import { addDays, type Day, dayInWords, daysBetween, nearDayInWords, today } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import { useAll, useMany } from "../../store/records.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { isPhone } from "../../ui/media.ts";
 import { answerInWords, Later, useAnswers } from "./answers.tsx";
-import { MissingReminders } from "./Bell.tsx";
-import { DateRow } from "./DateRow.tsx";
+import { isReminded, MissingReminders, remindersOf, switchReminders } from "./Bell.tsx";
+import { DateRow, NoDates } from "./DateRow.tsx";
 import { byDay, contactsDue, type Occurrence, occurrences, SPANS } from "./occurrences.ts";
 import { Reach, writeItems } from "./Reach.tsx";
 import { logOnce } from "./touches.ts";
@@ -58,16 +59,19 @@ export function DateList({ views }: { views: ComponentChildren }) {
   }
   return (
     <div class="stack day-sections dates-list">
-      <div class="dates-head">{views}</div>
-      <div class={`people-chips no-print ${kinds.length ? "wrapped" : ""}`} role="group" aria-label={t("Which days")}>
-        {KINDS.map(({ kind, label }) => (
-          <button key={kind} class={`chip ${kinds.includes(kind) ? "chosen" : ""}`} aria-pressed={kinds.includes(kind)} onClick={() => toggle(kind)}>
-            {t(label)}
-          </button>
-        ))}
+      <div class="dates-head">
+        {views}
+        <div class={`people-chips no-print ${kinds.length ? "wrapped" : ""}`} role="group" aria-label={t("Which days")}>
+          {KINDS.map(({ kind, label }) => (
+            <button key={kind} class={`chip ${kinds.includes(kind) ? "chosen" : ""}`} aria-pressed={kinds.includes(kind)} onClick={() => toggle(kind)}>
+              {t(label)}
+            </button>
+          ))}
+        </div>
       </div>
       {dates && <MissingReminders dates={dates} />}
-      {dates && found.length === 0 && <p class="card soft">{t("Nothing is coming up in this time.")}</p>}
+      {dates && found.length === 0 && (kinds.length > 0 || dates.length > 0) && <Empty kind="date" title={t("Nothing is coming up in this time.")} />}
+      {dates?.length === 0 && found.length === 0 && kinds.length === 0 && <NoDates />}
       {[...sections].map(([heading, list]) => (
         <section key={heading} class="section" aria-label={heading}>
           <h2>{heading}</h2>
@@ -75,13 +79,14 @@ export function DateList({ views }: { views: ComponentChildren }) {
             {list.map((each) => {
               const { row, day, isOverdue, isMemorial } = each;
               const person = records?.get(row.id);
+              const ofRow = remindersOf(each);
               const done = { label: t("Done"), onSelect: () => void logOnce(account, [row], now) };
               const away = daysBetween(now, day);
-              const when = [away === 0 ? (isOverdue ? t("overdue") : null) : away < SOON ? nearDayInWords(day, now) : dayInWords(day, { weekday: "long" }), answerInWords(answers.find(each))];
+              const when = [away === 0 ? (isOverdue ? t("overdue") : null) : away < SOON ? nearDayInWords(day, now) : dayInWords(day, { weekday: "long" }), answerInWords(answers.find(each)), isPhone.value && each.date && !isReminded(ofRow) && t("No reminder")];
               return (
-                <DateRow key={each.id} occurrence={each} now={now} when={when.filter(Boolean).join(" · ") || null}>
+                <DateRow key={each.id} occurrence={each} now={now} when={when.filter(Boolean).join(" · ") || null} hasBell={!isPhone.value}>
                   {!isMemorial && <Reach person={person} name={row.name} isCallAlone={isPhone.value} />}
-                  <Later occurrence={each} answers={answers} others={isPhone.value && !isMemorial ? [...writeItems(account, person), ...(each.date ? [] : [done])] : []} />
+                  <Later occurrence={each} answers={answers} others={isPhone.value ? [...(isMemorial ? [] : writeItems(account, person)), ...(each.date ? [{ label: isReminded(ofRow) ? t("No reminder") : t("Reminder on the day"), onSelect: () => switchReminders(account, ofRow) }] : [done])] : []} />
                   {!each.date && !isPhone.value && (
                     <button class="plain icon no-print" onClick={done.onSelect} aria-label={t("Done: {name}", { name: row.name })}>
                       <Icon name="check" size={18} />

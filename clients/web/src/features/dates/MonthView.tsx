@@ -10,7 +10,7 @@ import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { isDesk } from "../../ui/media.ts";
 import { MissingReminders } from "./Bell.tsx";
-import { DateRow } from "./DateRow.tsx";
+import { DateRow, NoDates } from "./DateRow.tsx";
 import { nextOccurrences, type Occurrence, occurrenceInWords, occurrences, whoseInWords } from "./occurrences.ts";
 
 const WEEK = 7;
@@ -80,7 +80,7 @@ export function MonthView({ views }: { views: ComponentChildren }) {
                 <h2>{t("Next|dates")}</h2>
               </header>
               {next.length === 0 ? (
-                <p class="card soft">{t("No dates yet.")}</p>
+                <div class="card"><NoDates /></div>
               ) : (
                 <ul class="card day-rows">
                   {next.map((each) => <DateRow key={each.id} occurrence={each} now={now} when={nearDayInWords(each.day, now)} isSmall />)}

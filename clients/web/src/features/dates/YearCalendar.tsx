@@ -105,7 +105,7 @@ function Month({ month, now, found }: { month: string; now: Day; found: Occurren
                     </a>
                   </span>
                 ))}{" "}
-                {[occasion(date!), yearsInWords(date!, day)].filter(Boolean).join(" · ")}
+                <span class="soft month-what">{[occasion(date!), yearsInWords(date!, day)].filter(Boolean).join(" · ")}</span>
               </span>
             </li>
           ))}

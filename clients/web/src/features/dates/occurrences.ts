@@ -111,6 +111,13 @@ export function occurrenceInWords(occurrence: Occurrence): string {
   return years ? `${what}: ${years}` : what;
 }
 
+// "Ada and Ben: 12 years", where the occasion stands beside it.
+export function coupleInWords(occurrence: Occurrence): string {
+  const names = formatList(rowsOf(occurrence).map(({ parts, name }) => parts.nickname || parts.name || name));
+  const years = yearsInWords(occurrence.date!, occurrence.day);
+  return years ? `${names}: ${years}` : names;
+}
+
 const MAX_NAMED = 5; // in the name of a day
 
 // All of a day, for its name.

@@ -4,6 +4,7 @@ import { href } from "../../app/router.ts";
 import { connection } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { useInstance } from "../../store/instance.ts";
+import { Icon } from "../../ui/Icon.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
@@ -78,7 +79,7 @@ export function Connect({ onMade, onByHand }: Props) {
       ) : (
         <Code kind={kind} />
       )}
-      <div><button class="plain" onClick={onByHand}>{t("By hand: choose who goes on it, and how")}</button></div>
+      <button class="plain by-hand" onClick={onByHand}>{t("By hand: choose who goes on it, and how")}<Icon name="next" size={16} /></button>
     </section>
   );
 }

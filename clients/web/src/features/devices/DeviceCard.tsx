@@ -82,7 +82,7 @@ function RefusedCards({ device: { refused, refusedSince } }: { device: Schemas["
         {refused.map(({ href: card, personId, reason, at }) => (
           <li key={`${card} ${at}`}>
             <NameOfPerson id={personId} otherwise={decode(card.split("/").at(-1)!)} />: {reason}
-            <span class="soft small block">{timeInWords(at, timezone)}</span>
+            <span class="soft small block capital">{timeInWords(at, timezone)}</span>
           </li>
         ))}
       </ul>
@@ -117,7 +117,7 @@ function Replaced({ device, attempt }: { device: Schemas["Device"]; attempt: Pro
               <span>
                 <a href={href(`/people/${row.personId}`)}><bdi>{row.personName}</bdi></a> · {property}
                 {row.property !== "photo" && <bdi class="block">{describeValue(row.value)}</bdi>}
-                <span class="soft small block">{timeInWords(row.at, timezone)}</span>
+                <span class="soft small block capital">{timeInWords(row.at, timezone)}</span>
               </span>
               <button onClick={() => void putBack(row)} aria-label={t("Put back {property} of {name}", { property, name: row.personName })}>{t("Put back")}</button>
             </li>

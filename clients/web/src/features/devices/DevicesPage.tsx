@@ -6,6 +6,7 @@ import { connection, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { useAttempt, useRemote } from "../../store/remote.ts";
 import { hasDraft } from "../../ui/form.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { Section } from "../settings/rows.tsx";
@@ -75,7 +76,7 @@ export default function DevicesPage() {
       )}
       {found.value.data && (
         <Section title={t("Connected|devices")}>
-          {found.value.data.length === 0 && <p class="soft">{t("There is none yet.")}</p>}
+          {found.value.data.length === 0 && <div class="card"><Empty kind="touch"><p>{t("No phone or computer yet.")}</p></Empty></div>}
           {found.value.data.map((row) => <DeviceCard key={row.token.id} row={row} attempt={attempt} onSetUp={() => open(row)} />)}
         </Section>
       )}

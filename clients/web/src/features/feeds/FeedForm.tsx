@@ -95,7 +95,7 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
         else void change().then(() => !form.isChanged && close());
       }}
     >
-      {!feed && <h2>{t("New calendar feed")}</h2>}
+      {!feed && <h2>{t("New subscription")}</h2>}
       {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
       <TextField label={t("Name of the feed")} required maxLength={100} autoFocus value={values.name} onValue={(name) => form.set("name", name)} error={problem?.fields["name"]} />
       <fieldset class="feed-choice">

@@ -7,6 +7,7 @@ import { useAttempt, useRemote } from "../../store/remote.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { CopyLine } from "../../ui/CopyLine.tsx";
 import { hasDraft } from "../../ui/form.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -40,7 +41,7 @@ export default function FeedsPage() {
         !isAdding && (
           <button class="main" onClick={() => setAdding(true)}>
             <Icon name="add" />
-            {t("New calendar feed")}
+            {t("New subscription")}
           </button>
         )
       }
@@ -58,7 +59,7 @@ export default function FeedsPage() {
         />
       )}
       {shown && <Address key={shown.url} url={shown.url} onClose={() => setShown(null)} />}
-      {found.value.data?.length === 0 && !isAdding && <p class="card">{t("There is none yet.")}</p>}
+      {found.value.data?.length === 0 && !isAdding && <Empty kind="date"><p>{t("No calendar reads along yet.")}</p></Empty>}
       {found.value.data?.map((feed) => <FeedCard key={feed.id} feed={feed} onChanged={() => void reload()} onRotate={() => void rotate(feed)} onRemove={() => void remove(feed)} />)}
     </Page>
   );

@@ -6,6 +6,7 @@ import { t } from "../../i18n/index.ts";
 import { saveEdit } from "../../store/save.ts";
 import { AreaField, SelectField, TextField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -51,24 +52,28 @@ export default function CustomFieldsPage() {
       }
     >
       <p class="soft">{t("What you want to know of people beyond what is there: shoe size, club, how you met. They stand in the details of each person.")}</p>
+      {sorted.length === 0 && <Empty kind="note"><p>{t("No field of your own yet.")}</p></Empty>}
       {sorted.length > 0 && (
         <ol class="card plain-lines">
           {sorted.map((template, index) => (
-            <li key={template.id} class="row apart">
+            <li key={template.id} class="row apart beside">
               <span>
                 <strong>
                   <bdi>{template.name}</bdi>
-                </strong>{" "}
-                <span class="soft small">{t(KINDS.find(({ kind }) => kind === template.type)?.label ?? "Text")}</span>
-                {template.options.length > 0 && <span class="soft small block">{template.options.join(" · ")}</span>}
+                </strong>
+                <span class="soft small block">{[t(KINDS.find(({ kind }) => kind === template.type)?.label ?? "Text"), template.options.join(", ")].filter(Boolean).join(": ")}</span>
               </span>
               <span class="row tight">
-                <button class="plain icon" disabled={index === 0} onClick={() => void move(index, index - 1)} aria-label={t("Move {name} up", { name: template.name })}>
-                  <span aria-hidden="true">↑</span>
-                </button>
-                <button class="plain icon" disabled={index === sorted.length - 1} onClick={() => void move(index, index + 1)} aria-label={t("Move {name} down", { name: template.name })}>
-                  <span aria-hidden="true">↓</span>
-                </button>
+                {sorted.length > 1 && (
+                  <>
+                    <button class="plain icon" disabled={index === 0} onClick={() => void move(index, index - 1)} aria-label={t("Move {name} up", { name: template.name })}>
+                      <span aria-hidden="true">↑</span>
+                    </button>
+                    <button class="plain icon" disabled={index === sorted.length - 1} onClick={() => void move(index, index + 1)} aria-label={t("Move {name} down", { name: template.name })}>
+                      <span aria-hidden="true">↓</span>
+                    </button>
+                  </>
+                )}
                 <button class="plain icon" onClick={() => setEdited(template)} aria-label={t("Change {name}", { name: template.name })}>
                   <Icon name="edit" />
                 </button>

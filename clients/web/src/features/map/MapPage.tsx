@@ -4,7 +4,7 @@ import { href, place } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useInstance } from "../../store/instance.ts";
-import { Field } from "../../ui/Field.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -69,13 +69,16 @@ export default function MapPage() {
               <Icon name="whole" />
             </button>
             <button class="icon bleed-list" aria-label={t("Show the list")} title={t("Show the list")} onClick={() => document.querySelector(".bleed-side")?.scrollIntoView()}>
-                  <Icon name="menu" />
+              <Icon name="menu" />
             </button>
           </div>
         </div>
         <aside class="bleed-side pane" aria-label={t("By town")}>
           <Looking places={places} isReading={isReading} canLookUp={instance?.geocoding ?? false} />
-          <Field label={t("Town or person")}>{(attributes) => <input {...attributes} ref={field} type="search" value={words} autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />}</Field>
+          <label class="search-field">
+            <Icon name="search" size={18} />
+            <input ref={field} type="search" aria-label={t("Town or person")} placeholder={t("Town or person")} value={words} autocomplete="off" onInput={({ currentTarget }) => setWords(currentTarget.value)} />
+          </label>
           {chosen && <ChosenTown {...chosen} labels={new Map(chosen.points.map(({ person, label }) => [person.id, label]))} onClose={() => setChosen(null)} />}
           <Unknown places={places} />
           <Towns places={places} words={words} isInView={isInView} onTown={chooseTown} />
@@ -126,9 +129,8 @@ function Looking({ places: { points, waiting }, isReading, canLookUp }: { places
   }
   if (points.length > 0 || isReading) return null;
   return (
-    <div class="empty">
-      <h2>{t("No towns on the map")}</h2>
+    <Empty kind="place" title={t("No towns on the map")}>
       <p>{t("Whoever has an address in a known town stands here.")}</p>
-    </div>
+    </Empty>
   );
 }

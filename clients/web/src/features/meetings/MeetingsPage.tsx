@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { t } from "../../i18n/index.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { useCardKeys } from "../start/cards.ts";
 import { MeetingDays } from "./MeetingDays.tsx";
@@ -14,13 +15,13 @@ export default function MeetingsPage() {
   const [count, setCount] = useState(STEP);
   const keys = useCardKeys();
   return (
-    <Page title={t("Meetings to log")} back="/" width="list" actions={<a class="button" href={href("/calendars")}>{t("Calendars")}</a>}>
+    <Page title={t("Meetings to log")} back="/" width="form" actions={<a class="button" href={href("/calendars")}>{t("Calendars")}</a>}>
       <div class="stack" {...keys} aria-busy={!meetings}>
         {meetings?.length === 0 && (
-          <div class="empty">
+          <Empty kind="touch">
             <p>{t("Nothing to log. What you had with your people is asked about here, from the calendars that you name.")}</p>
             <p class="row"><a class="button" href={href("/calendars")}>{t("Calendars")}</a></p>
-          </div>
+          </Empty>
         )}
         {meetings && <MeetingDays shown={meetings.slice(0, count)} all={meetings} level="h2" />}
         {meetings && meetings.length > count && <p><button onClick={() => setCount(count + STEP)}>{t("Show more")}</button></p>}

@@ -6,7 +6,8 @@ import { formatList, t, tn } from "../../i18n/index.ts";
 import { useAll, useRecord } from "../../store/records.ts";
 import { type PersonRow, search } from "../../store/people.ts";
 import { announce } from "../../ui/announce.ts";
-import { Check, Field, SelectField } from "../../ui/Field.tsx";
+import { Empty } from "../../ui/Empty.tsx";
+import { Check, SelectField } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
 import { lazy } from "../../ui/lazy.tsx";
@@ -104,26 +105,26 @@ function Network({ centre }: { centre: string | null }) {
       <div class="bleed-body">
         <Picture graph={graph} control={picture} onSelect={(node) => choose(node, false)} onTie={(from, to) => setNewTie({ from: from.id, to: to.id })} onWalk={walk} selected={selected} />
         <aside class="bleed-side pane" aria-label={t("The network as a list")}>
-          <Field label={t("Find in the network")}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                ref={box}
-                type="search"
-                value={words}
-                autocomplete="off"
-                enterkeyhint="search"
-                onInput={({ currentTarget }) => setWords(currentTarget.value)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter" && found[0]) choose(found[0]);
-                  else if (event.key === "ArrowDown") list.current?.focus(0);
-                  else if (event.key === "Escape" && words) setWords("");
-                  else return;
-                  event.preventDefault();
-                }}
-              />
-            )}
-          </Field>
+          <label class="search-field">
+            <Icon name="search" size={18} />
+            <input
+              aria-label={t("Find in the network")}
+              placeholder={t("Find in the network")}
+              ref={box}
+              type="search"
+              value={words}
+              autocomplete="off"
+              enterkeyhint="search"
+              onInput={({ currentTarget }) => setWords(currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && found[0]) choose(found[0]);
+                else if (event.key === "ArrowDown") list.current?.focus(0);
+                else if (event.key === "Escape" && words) setWords("");
+                else return;
+                event.preventDefault();
+              }}
+            />
+          </label>
           {selected && (
             <Chosen
               node={selected}
@@ -157,14 +158,14 @@ function Network({ centre }: { centre: string | null }) {
 
 function NobodyHere({ isFiltered }: { isFiltered: boolean }) {
   return (
-    <div class="empty">
-      <p>{isFiltered ? t("Nobody is found.") : t("A network of one. Who belongs to whom shows up here.")}</p>
+    <Empty kind="tie" {...(!isFiltered && { title: t("A network of one") })}>
+      <p>{isFiltered ? t("Nobody is found.") : t("Say on a person's page who belongs to whom, and the lines appear.")}</p>
       {!isFiltered && (
         <button class="button" onClick={() => setQuery({ alone: "yes" })}>
           {t("Show people without a tie")}
         </button>
       )}
-    </div>
+    </Empty>
   );
 }
 

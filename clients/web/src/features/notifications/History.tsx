@@ -29,7 +29,7 @@ export function History() {
         {data?.rows.map((row) => (
           <li key={row.id}>
             <bdi>{noticeInWords(row)}</bdi> <span class="badge">{stateInWords(row.status)}</span>
-            <span class="soft small block">
+            <span class="soft small block capital">
               {[timeInWords(row.endedAt ?? row.dueAt, settings.value.timezone), row.destination || channelInWords(row.channel), reasonInWords(row.code), row.late && t("late"), row.attempts > 1 && tn("{count} attempt", "{count} attempts", row.attempts), row.nextTryAt && t("again {when}", { when: timeInWords(row.nextTryAt, settings.value.timezone) })].filter(Boolean).join(" · ")}
             </span>
           </li>

@@ -52,13 +52,13 @@ export default function TypesPage() {
       <ul class="card plain-lines">
         {types.map((type) => (
           <li key={type.id} class="row apart beside">
-            <span class="row">
+            <span class="row nowrap">
               <span class="dot" style={{ background: type.color }} />
               <span>
                 <strong>
                   <bdi>{type.label}</bdi>
-                </strong>{" "}
-                <span class="soft small">{bothSides(type)}</span>
+                </strong>
+                <span class="soft small block">{bothSides(type)}</span>
               </span>
             </span>
             <span class="row tight">

@@ -29,7 +29,7 @@ export function SettingsList() {
   const found = SETTINGS.filter(isFound);
   return (
     <nav class="settings-list" aria-label={t("Settings")}>
-      <label class="settings-search">
+      <label class="search-field">
         <Icon name="search" size={18} />
         <span class="hidden-text">{t("Find a setting")}</span>
         <input type="search" placeholder={t("Find a setting")} value={typed} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />

@@ -65,7 +65,7 @@ export function Log({ share }: { share: Share }) {
               </span>
               <span class="share-text">
                 {entry.personId && account.person(entry.personId) ? <a class="share-entry" href={href(`/people/${entry.personId}`)}>{entryInWords(entry)}</a> : entryInWords(entry)}
-                <span class="soft small block">{timeInWords(entry.at, account.settings.value.timezone)}</span>
+                <span class="soft small block capital">{timeInWords(entry.at, account.settings.value.timezone)}</span>
               </span>
               {entry.undoable && !undone.has(entry.id) && (
                 <button class="plain" onClick={() => void undo(entry, false)} aria-label={t("Take back: {what}", { what: entryInWords(entry) })}>

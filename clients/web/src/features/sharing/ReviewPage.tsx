@@ -8,6 +8,7 @@ import { useAll } from "../../store/records.ts";
 import { useForm } from "../../ui/form.ts";
 import { Icon } from "../../ui/Icon.tsx";
 import { useKeys } from "../../ui/keyboard.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { type Problem, problemOf } from "../../ui/problems.ts";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
@@ -54,17 +55,16 @@ function Review({ share }: { share: Share }) {
   const page = useRef<HTMLDivElement>(null);
   useRowKeys(page);
   return (
-    <Page title={t("To decide in “{name}”", { name })} back={`/shares/${id}`} width="list" heading={<>{t("To decide")} <span class="soft block small"><bdi>{name}</bdi></span></>}>
+    <Page title={t("To decide in “{name}”", { name })} back={`/shares/${id}`} width="form" heading={<>{t("To decide")} <span class="soft block small"><bdi>{name}</bdi></span></>}>
       <div ref={page} class="stack share-review">
         {isOffline && keptHere.length > 0 && <p class="banner warning">{tn("{count} answer is kept here. It goes when there is a network.", "{count} answers are kept here. They go when there is a network.", keptHere.length)}</p>}
         <ProblemNote problem={data || isOffline ? null : problem} onRetry={() => void reload()} />
         {!data && isOffline && <p class="banner warning">{t("Who waits was not read here yet, and needs a network.")}</p>}
         {!data && !problem && <p aria-busy="true" />}
         {data && newcomers.length + questions.length + differences.length === 0 && (
-          <div class="empty">
-            <h2>{t("Nothing waits")}</h2>
+          <Empty kind="tie" title={t("Nothing waits")}>
             <p>{t("All that is shared is where it belongs.")}</p>
-          </div>
+          </Empty>
         )}
         {questions.length > 0 && (
           <section class="section" aria-label={t("Asked by others")}>

@@ -3,6 +3,7 @@ import { href } from "../../app/router.ts";
 import { useAccount } from "../../app/session.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { nearestHue } from "../../ui/hue.ts";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { readInvitations } from "./invitations.ts";
@@ -30,7 +31,12 @@ export default function SharesPage() {
           ))}
         </ul>
       )}
-      {all.length === 0 && <p class="card">{t("Nothing is shared yet. Open a group, such as your family, and share it with somebody who knows these people, too.")}</p>}
+      {all.length === 0 && (
+        <Empty kind="tie" title={t("Nothing is shared yet")}>
+          <p>{t("Open a group, such as your family, and share it with somebody who knows these people, too.")}</p>
+          <p class="row"><a class="button" href={href("/groups")}>{t("Groups")}</a></p>
+        </Empty>
+      )}
       <ul class="stack tight">
         {all.map((share) => (
           <li key={share.id}>

@@ -4,6 +4,7 @@ import { href } from "../../app/router.ts";
 import { copies, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { saveFile } from "../../ui/saveFile.ts";
 import { RefusedMeeting } from "../meetings/RefusedMeeting.tsx";
@@ -21,7 +22,11 @@ export default function UnsentPage() {
   };
   return (
     <Page title={t("Sent and not sent")} back="/" actions={keptCount > 0 && <button onClick={() => void save()}>{t("Save as a file")}</button>}>
-      {isEmpty && <p class="card">{t("Everything is sent.")}</p>}
+      {isEmpty && (
+        <Empty kind="touch" title={t("All sent")}>
+          <p>{t("What you change without a network is kept here until it is sent.")}</p>
+        </Empty>
+      )}
       {conflicts.value.map((conflict) => (
         <ConflictCard key={conflict.key} conflict={conflict} />
       ))}
