@@ -25,10 +25,12 @@ export class Texts {
   readonly #account: Account;
   readonly #contacts: LiveTable<"interaction", ContactRow>;
   #open: Promise<void> | undefined;
+  #isRead = false;
 
-  constructor(account: Account) {
+  // `onChange` is called when logged contacts change after they were read.
+  constructor(account: Account, onChange: () => void = () => undefined) {
     this.#account = account;
-    this.#contacts = new LiveTable(account.copy, "interaction", toRow);
+    this.#contacts = new LiveTable(account.copy, "interaction", toRow, () => this.#isRead && onChange());
   }
 
   close(): void {
@@ -42,6 +44,7 @@ export class Texts {
     const found = new Map<string, TextHit>();
     this.#open ??= this.#contacts.open();
     await this.#open;
+    this.#isRead = true;
     if (signal.aborted) return;
     const contacts = [...this.#contacts.rows.values()].filter(({ text }) => text && hasWords(text));
     contacts.sort((one, other) => (one.at < other.at ? 1 : -1)); // the latest first

@@ -8,6 +8,7 @@ import { useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
 import { fold } from "../../store/fold.ts";
 import { type PersonRow, search } from "../../store/people.ts";
+import { useChanges } from "../../store/records.ts";
 import { excerpt, type Part } from "./marks.tsx";
 import { type Reason, reasonOf } from "./reasons.ts";
 import { type TextHit, Texts } from "./texts.ts";
@@ -22,15 +23,26 @@ export interface FoundPerson {
   reason: Reason | null;
 }
 
+// What is read for a query after a pause.
+interface Late {
+  query: string;
+  hits: TextHit[];
+  ties: Tie[];
+}
+
+const NOTHING = { hits: [], ties: [] };
+
 export function useFound(query: string, max: number): FoundPerson[] {
   const account = useAccount();
   const rows = account.people.value;
   const words = query.trim();
   const inMemory = useMemo(() => (words ? search(rows, words, max) : recentRows(account.id, rows)), [rows, words, max]);
-  const [late, setLate] = useState<{ query: string; hits: TextHit[]; ties: Tie[] }>({ query: "", hits: [], ties: [] });
+  const [late, setLate] = useState<Late>({ query: "", ...NOTHING });
+  const [logged, setLogged] = useState(0); // changes of logged contacts
+  const changes = useChanges("relationship") + logged; // the other side of a new tie comes with a sync
   const texts = useRef<Texts | null>(null);
   useEffect(() => {
-    const index = new Texts(account);
+    const index = new Texts(account, () => setLogged((before) => before + 1));
     texts.current = index;
     return () => index.close();
   }, [account]);
@@ -39,8 +51,8 @@ export function useFound(query: string, max: number): FoundPerson[] {
     if (words.length < MIN_LETTERS && !/[\u3040-\u9fff]/.test(words)) return;
     const end = new AbortController();
     const timer = setTimeout(() => {
-      const known = (change: Partial<typeof late>) => {
-        if (!end.signal.aborted) setLate((before) => ({ ...(before.query === words ? before : { hits: [], ties: [] }), query: words, ...change }));
+      const known = (change: Partial<Late>) => {
+        if (!end.signal.aborted) setLate((before) => ({ ...(before.query === words ? before : NOTHING), query: words, ...change }));
       };
       void texts.current!.find(words, rows, end.signal, (hits) => known({ hits }));
       if (best && isByName(best, words)) void tiesOf(account, best).then((ties) => known({ ties }));
@@ -49,8 +61,8 @@ export function useFound(query: string, max: number): FoundPerson[] {
       clearTimeout(timer);
       end.abort();
     };
-  }, [words, rows, best?.id]);
-  const { hits, ties } = late.query === words ? late : { hits: [], ties: [] };
+  }, [words, rows, best?.id, changes]);
+  const { hits, ties } = late.query === words ? late : NOTHING;
   const shown = new Map(inMemory.map((row) => [row.id, row]));
   for (const id of [...ties.map(({ id: each }) => each), ...hits.map(({ personId }) => personId)]) {
     const row = account.person(id);
@@ -118,7 +130,7 @@ function useReasons(rows: readonly PersonRow[], words: string, hits: readonly Te
     return () => {
       isWanted = false;
     };
-  }, [ids.join(), words, hits.length, ties.length]);
+  }, [ids.join(), words, hits, ties]);
   return reasons.words === words ? reasons.of : new Map();
 }
 
