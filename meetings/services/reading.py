@@ -163,7 +163,7 @@ def _load_people(owner: User, calendar: CalendarFile, found: Sequence[Occurrence
         is_silent = silence(Topic.CONTACT, quiet=quiet, deathday=deathday, is_me=is_me) is not None
         named[key] = Known(key, name or "", surname or "", is_silent)
         me = key if is_me else me
-    own = {fold_email(owner.email)}
+    own = {fold_email(address) for address in (owner.email, owner.proven_email) if address}
     if me is not None:
         own |= {fold_email(entry["email"]) for entry in rows.get(pk=me).emails}
     keys = {

@@ -290,14 +290,18 @@ def test_the_own_addresses_and_the_own_person_are_in_neither_list(
 ) -> None:
     me = known_person(alice, "Alice", "Self", email="me@example.org")
     api.ok("put", "/api/user/me-person", {"personId": str(me.pk)})
-    calendar.serve(lunch("a", 3, attendee("me@example.org"), attendee(alice.email), summary="Alice Self and Ada"))
+    alice.proven_email = "former@example.org"  # until the new one is proven
+    alice.save()
+    own = [attendee(address) for address in ("me@example.org", alice.email, alice.proven_email)]
+    calendar.serve(lunch("a", 3, *own, summary="Alice Self and Ada"))
     made = make_source(api, calendar.url)
     read(made)
     [found] = proposals(api)
     assert ([person["id"] for person in found["people"]], found["unknown"]) == ([str(ada.pk)], [])
-    calendar.serve(lunch("a", 3, attendee("me@example.org", PARTSTAT="DECLINED")))
-    read(made)
-    assert proposals(api) == []
+    for address in ("me@example.org", alice.proven_email):
+        calendar.serve(lunch(address, 3, attendee(address, PARTSTAT="DECLINED")))
+        read(made)
+        assert proposals(api) == []
 
 
 @pytest.mark.django_db
