@@ -65,7 +65,21 @@ def occurrences(
     for event in newest(events):
         by_uid[event.uid].append(event)
     for uid, versions in by_uid.items():
-        yield from _of_uid(uid, versions, zoning, (since, until), budget)
+        found = _of_uid(uid, versions, zoning, (since, until), budget)
+        yield from found if len(versions) <= 1 else _latest_of_years(found, zoning)
+
+
+def _latest_of_years(found: Iterable[Occurrence], zoning: Zoning) -> Iterator[Occurrence]:
+    """The latest 366 of each year: each change of an occurrence is an event of its own."""
+    by_year: dict[int, list[Occurrence]] = defaultdict(list)
+    for row in found:
+        by_year[row.starts_at.astimezone(zoning.zone_of(row.event.start)).year].append(row)
+    for rows in by_year.values():
+        yield from rows if len(rows) <= MAX_PER_YEAR else sorted(rows, key=_start)[-MAX_PER_YEAR:]
+
+
+def _start(row: Occurrence) -> dt.datetime:
+    return row.starts_at
 
 
 def _of_uid(

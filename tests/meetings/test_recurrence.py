@@ -187,6 +187,17 @@ def test_hostile_rules_are_bounded(text: str) -> None:
         assert by_year == {2024: MAX_PER_YEAR, 2025: MAX_PER_YEAR, 2026: MAX_PER_YEAR}
 
 
+def test_changed_occurrences_count_among_those_of_a_year() -> None:
+    starts = [dt.datetime(2024, 3, 1) + dt.timedelta(hours=number) for number in range(500)]
+    changes = [event("a", f"{start:%Y%m%dT%H%M%SZ}", f"RECURRENCE-ID:{start:%Y%m%dT%H%M%SZ}") for start in starts]
+    calendar = read_calendars([ics(event("a", "20240101T100000Z", "RRULE:FREQ=DAILY;COUNT=3"), *changes)])
+    low, high = dt.datetime(2023, 1, 1, tzinfo=dt.UTC), dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    found = sorted(
+        row.starts_at for row in occurrences(calendar.events, Zoning(floating=dt.UTC, days=dt.UTC), low, high)
+    )
+    assert found == [start.replace(tzinfo=dt.UTC) for start in starts[-MAX_PER_YEAR:]]
+
+
 def test_the_steps_of_a_file_are_bounded() -> None:
     with pytest.raises(BudgetSpentError):
         list(expand(parse_rule("FREQ=DAILY;COUNT=100000"), START, None, START, dt.datetime(2300, 1, 1), Budget(1000)))
