@@ -14,11 +14,12 @@ from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
 from people.api.conflicts import ResolutionSerializer, read_values
 from people.contents.conflicts import AlreadyResolvedError
+from people.vocabularies import Resolution
 from sharing.api.pages import ShareListViewSet
 from sharing.api.shares import ShareConflictSerializer
 from sharing.models import ShareConflict
 from sharing.projection import list_conflicts
-from sharing.services.conflicts import find_conflict, resolve_conflict
+from sharing.services.conflicts import find_conflict, read_chosen, resolve_conflict
 
 
 class ConflictsOfShareViewSet(ShareListViewSet):
@@ -53,11 +54,14 @@ class ShareConflictViewSet(OwnedViewSet[ShareConflict]):
         conflict = find_conflict(self.owner, conflict_id)
         data = self.read_body(ResolutionSerializer)
         values = read_values(request, data, [entry["field"] for entry in conflict.fields])
+        is_merge = data["resolution"] == Resolution.MERGED
+        chosen = read_chosen(data.get("values") or {}, conflict.fields) if is_merge else {}
         resolve_conflict(
             owner=self.owner,
             conflict_id=conflict.pk,
             resolution=data["resolution"],
             values=values,
+            chosen=chosen,
             now=timezone.now(),
         )
         return Response({"success": True})

@@ -140,8 +140,10 @@ def test_strangers(alice: User, bob: User, api: Client, bobs: Client, stranger: 
     resolve(bobs, conflict, 404, resolution="keep_local")
 
 
-@pytest.mark.parametrize("resolution", ["keep_local", "keep_remote"])
-def test_two_pictures(alice: User, bob: User, api: Client, bobs: Client, resolution: str) -> None:
+@pytest.mark.parametrize(
+    ("resolution", "value"), [("keep_local", ""), ("keep_remote", ""), ("merged", "local"), ("merged", "remote")]
+)
+def test_two_pictures(alice: User, bob: User, api: Client, bobs: Client, resolution: str, value: str) -> None:
     share = share_people(alice, bob)
     ada = add_person(alice)
     carry_all()
@@ -158,19 +160,30 @@ def test_two_pictures(alice: User, bob: User, api: Client, bobs: Client, resolut
     _reload(ada, other)
     red, blue = (photo_hash(person.photo or "") for person in (ada, other))
     assert red != blue
-    resolve(bobs, conflict, resolution=resolution)
+    refused = resolve(bobs, conflict, 400, resolution="merged", values={"photo": "0" * 64})
+    assert refused["details"][0]["field"] == "values.photo"
+    values: dict[str, Any] = {"values": {"photo": conflict["fields"][0][value]}} if value else {}
+    resolve(bobs, conflict, resolution=resolution, **values)
     assert conflicts_of(bobs, share) == []
     carry_all()
     _reload(ada, other)
-    expected = blue if resolution == "keep_local" else red
+    expected = blue if "local" in {resolution.removeprefix("keep_"), value} else red
     assert [photo_hash(person.photo or "") for person in (ada, other)] == [expected, expected]
 
 
 @pytest.mark.parametrize(
-    ("resolution", "expected"), [("keep_local", "2011"), ("keep_remote", "2010"), ("merged", "2011")]
+    ("resolution", "sides", "expected"),
+    [
+        ("keep_local", "", "2011"),
+        ("keep_remote", "", "2010"),
+        ("merged", "", "2011"),
+        ("merged", "local", "2011"),
+        ("merged", "remote", "2010"),
+        ("merged", "local remote", "2011"),
+    ],
 )
 def test_one_relationship_that_begins_twice(
-    alice: User, bob: User, bobs: Client, resolution: str, expected: str
+    alice: User, bob: User, bobs: Client, resolution: str, sides: str, expected: str
 ) -> None:
     share = share_people(alice, bob)
     ada, ben = add_person(alice, name="Ada"), add_person(alice, name="Ben")
@@ -187,7 +200,13 @@ def test_one_relationship_that_begins_twice(
     carry_all()
     (conflict,) = conflicts_of(bobs, share)
     assert [one["field"] for one in conflict["fields"]] == ["relationships"]
-    resolve(bobs, conflict, resolution=resolution)
+    field = conflict["fields"][0]
+    for wrong in ("x", [{**field["local"][0], "since": "1815"}]):
+        refused = resolve(bobs, conflict, 400, resolution="merged", values={"relationships": wrong})
+        assert refused["details"][0]["field"] == "values.relationships"
+    chosen = [one for side in sides.split() for one in field[side]]
+    values: dict[str, Any] = {"values": {"relationships": chosen}} if sides else {}
+    resolve(bobs, conflict, resolution=resolution, **values)
     carry_all()
     assert conflicts_of(bobs, share) == []
     for user, person in ((alice, ada), (bob, other)):
