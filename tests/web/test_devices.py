@@ -30,6 +30,9 @@ def ready_worker(page: Page) -> None:
 def test_installed_client_opens_and_edits_without_a_network(web: Web, alice: User) -> None:
     ada = make_person(alice, name="Ada")
     context = web.context(service_workers="allow")
+    context.add_init_script(
+        "window.asked = 0; if (navigator.storage) navigator.storage.persist = async () => Boolean(++window.asked)"
+    )
     page = web.open("/people", context)
     web.synced(page)
     ready_worker(page)
@@ -39,8 +42,10 @@ def test_installed_client_opens_and_edits_without_a_network(web: Web, alice: Use
     expect(page.get_by_role("heading", name="Ada")).to_be_visible()
     page.get_by_role("button", name="Notes").click()
     page.get_by_role("textbox", name="Notes").fill("in a tunnel")
+    assert page.evaluate("window.asked") == 0  # Firefox asks the user then
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("1 change is saved here and not sent yet.")).to_be_visible()
+    assert page.evaluate("window.asked") == 1
     expect(page.get_by_role("textbox", name="Notes")).to_have_count(0)
     page.reload()
     expect(page.get_by_role("region", name="Notes")).to_contain_text("in a tunnel")

@@ -202,11 +202,18 @@ async function openAccount(id: string): Promise<void> {
   const stopProbe = effect(() => {
     if (isUnreachable.value && opened.sync.peek().phase === "idle") opened.syncer.syncNow();
   });
+  // What is not sent is to stay. Not asked for before, since Firefox asks the user.
+  let isAsked = false;
+  const stopKeep = effect(() => {
+    if (isAsked || opened.sync.value.phase !== "offline" || opened.pending.value.length === 0) return;
+    isAsked = true;
+    void navigator.storage?.persist?.();
+  });
   opened.onClose = () => {
     stop();
+    stopKeep();
     stopProbe();
   };
-  void navigator.storage?.persist?.();
 }
 
 // Answers about what is shared that were given without a network.
