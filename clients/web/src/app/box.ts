@@ -1,5 +1,6 @@
 // The box "Search or do" (Ctrl or Cmd K, `/`) and the line that adds (`+`): whether they are open, for the navigation and for pages.
 import { effect, signal } from "@preact/signals";
+import { isComposing } from "../ui/keyboard.ts";
 
 export const isBoxOpen = signal(false);
 // Whether people go before what a line says is to be done, as `/` wants it.
@@ -41,7 +42,7 @@ export function personOnScreen(path: string): string | null {
 let early = "";
 
 function keep(event: KeyboardEvent): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isComposing(event)) return;
   if (event.key === "Escape") isBoxOpen.value = isAddOpen.value = false;
   else if (event.key === "Backspace") early = early.slice(0, -1);
   else if (event.key === "Enter") early += "\n";

@@ -116,12 +116,16 @@ function CropDialog({ picture, onClose, onCropped }: CropProps) {
     context?.clearRect(0, 0, SIDE, SIDE);
     context?.drawImage(picture, left, top, side, side, 0, 0, SIDE, SIDE);
   }, [picture, left, top, side]);
+  const last = useRef({ x: 0, y: 0 }); // not every browser says in movementX how far a finger went
   const drag = (event: PointerEvent) => {
+    const [movedX, movedY] = [event.clientX - last.current.x, event.clientY - last.current.y];
+    last.current = { x: event.clientX, y: event.clientY };
+    if (event.type === "pointerdown") return canvas.current!.setPointerCapture(event.pointerId);
     if (event.buttons === 0 && event.pressure === 0) return;
     const scale = side / canvas.current!.clientWidth;
     const move = (at: number, delta: number, room: number) => (room > 0 ? Math.max(0, Math.min(1, at - (delta * scale) / room)) : at);
-    setX(move(x, event.movementX, picture.width - side));
-    setY(move(y, event.movementY, picture.height - side));
+    setX(move(x, movedX, picture.width - side));
+    setY(move(y, movedY, picture.height - side));
   };
   return (
     <Dialog
@@ -136,7 +140,7 @@ function CropDialog({ picture, onClose, onCropped }: CropProps) {
         </>
       }
     >
-      <canvas ref={canvas} class="crop" width={SIDE} height={SIDE} onPointerMove={drag} role="img" aria-label={t("The part that is kept")} />
+      <canvas ref={canvas} class="crop" width={SIDE} height={SIDE} onPointerDown={drag} onPointerMove={drag} role="img" aria-label={t("The part that is kept")} />
       <Slider label={t("Size")} value={zoom} min={1} max={5} onValue={setZoom} />
       <Slider label={t("From left to right")} value={x} min={0} max={1} onValue={setX} />
       <Slider label={t("From top to bottom")} value={y} min={0} max={1} onValue={setY} />

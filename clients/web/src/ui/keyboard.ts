@@ -29,7 +29,7 @@ export function startKeyboard(): void {
   addEventListener("keydown", (event) => {
     const isUndo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key === "z";
     if (isUndo && !event.defaultPrevented && !isTyping(event.target as HTMLElement) && undoLast()) return event.preventDefault();
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isComposing(event)) return;
     if (isTyping(event.target as HTMLElement) || document.querySelector("dialog[open], [popover]:popover-open")) return;
     // Enter belongs to what has the focus, if that can be pressed.
     if (event.key === "Enter" && (event.target as HTMLElement).closest?.("a, button, summary, label, input")) return;
@@ -39,6 +39,9 @@ export function startKeyboard(): void {
     action.act();
   });
 }
+
+// Whether the key belongs to an input method, whose Enter takes the characters over. Safari says so of that Enter by the code alone.
+export const isComposing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
 
 function isTyping(element: HTMLElement): boolean {
   if (element.isContentEditable || element.tagName === "TEXTAREA" || element.tagName === "SELECT") return true;

@@ -10,6 +10,7 @@ import { fold } from "../../store/fold.ts";
 import { search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
+import { isComposing } from "../../ui/keyboard.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { KINDS } from "../person/interactions.ts";
 import { Sheet } from "../search/Sheet.tsx";
@@ -96,7 +97,7 @@ export function Line() {
       onClose={leave}
       onEarly={(early, isEntered) => (type(`${text}${early}`), setEntered(isEntered))}
       onKeyDown={(event) => {
-        if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target !== field.current) return;
+        if (event.key !== "Enter" || event.shiftKey || isComposing(event) || event.target !== field.current) return;
         event.preventDefault();
         void save();
       }}

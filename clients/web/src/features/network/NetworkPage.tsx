@@ -9,7 +9,7 @@ import { announce } from "../../ui/announce.ts";
 import { Empty } from "../../ui/Empty.tsx";
 import { Check, SelectField } from "../../ui/Field.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { useKeys } from "../../ui/keyboard.ts";
+import { isComposing, useKeys } from "../../ui/keyboard.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -117,6 +117,7 @@ function Network({ centre }: { centre: string | null }) {
               enterkeyhint="search"
               onInput={({ currentTarget }) => setWords(currentTarget.value)}
               onKeyDown={(event) => {
+                if (isComposing(event)) return;
                 if (event.key === "Enter" && found[0]) choose(found[0]);
                 else if (event.key === "ArrowDown") list.current?.focus(0);
                 else if (event.key === "Escape" && words) setWords("");

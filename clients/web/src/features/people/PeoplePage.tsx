@@ -9,7 +9,7 @@ import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { letterOf, type PersonRow, search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
-import { useKeys } from "../../ui/keyboard.ts";
+import { isComposing, useKeys } from "../../ui/keyboard.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { isDesk, isPhone } from "../../ui/media.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -27,6 +27,7 @@ import "./people.css";
 
 const SelectionBar = lazy(() => import("./SelectionBar.tsx"));
 const ROW_REM = 3.75;
+const STILL_PIXELS = 10; // how far a finger goes that stays: a phone hears each tremble of it
 const SHOW_AFTER_MILLISECONDS = 120; // who moves through the list with a key held down is not shown everybody
 const SOON_DAYS = 7;
 const FACES = 12;
@@ -178,6 +179,7 @@ export default function PeoplePage() {
             enterkeyhint="search"
             onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
             onKeyDown={(event) => {
+              if (isComposing(event)) return;
               if (event.key === "ArrowDown" || event.key === "Enter") {
                 event.preventDefault();
                 if (event.key === "Enter" && shown.length === 1) navigate(personPath(shown[0]!.id));
@@ -332,11 +334,12 @@ function Row({ row, selection, shown, next, cellOf }: RowProps) {
           onDragStart={(event) => dragPeople(event, isSelected ? [...ids.value] : [row.id])}
           onPointerDown={(event) => {
             isTouch = event.pointerType === "touch";
+            pressedAt = [event.clientX, event.clientY];
             // A long press selects, as in the address books of phones.
             if (isTouch && !account.isFilling.value) timer.current = setTimeout(() => selection.toggle(row.id), 500);
           }}
           onPointerUp={endPress}
-          onPointerMove={endPress}
+          onPointerMove={({ clientX, clientY }) => Math.hypot(clientX - pressedAt[0], clientY - pressedAt[1]) > STILL_PIXELS && endPress()}
           onPointerCancel={endPress}
           onContextMenu={(event) => isTouch && event.preventDefault()}
         >
@@ -386,6 +389,7 @@ function Ways({ row }: { row: PersonRow }) {
 }
 
 let isTouch = false;
+let pressedAt: [x: number, y: number] = [0, 0];
 
 function Nobody({ hasWords, name }: { hasWords: boolean; name: string }) {
   return (

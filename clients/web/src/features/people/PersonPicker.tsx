@@ -7,6 +7,7 @@ import { fold } from "../../store/fold.ts";
 import { search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { isComposing } from "../../ui/keyboard.ts";
 import { nameOfPicked, newPerson } from "./newPeople.ts";
 import "./people.css";
 
@@ -81,6 +82,7 @@ export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = fal
           setMoved(null);
         }}
         onKeyDown={(event) => {
+          if (isComposing(event)) return;
           if (event.key === "ArrowDown" && options) move(1);
           else if (event.key === "ArrowUp" && options) move(-1);
           else if (event.key === "Enter" && options) acts[at]!();

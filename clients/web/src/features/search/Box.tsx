@@ -9,6 +9,7 @@ import { fold } from "../../store/fold.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Icon } from "../../ui/Icon.tsx";
+import { isComposing } from "../../ui/keyboard.ts";
 import { mailUrl } from "../people/reach.ts";
 import { useReading } from "../add/useReading.ts";
 import { callUrl, groupHits, type Hit, messageUrl, newPersonHit, pageHits, personHits, placeHits, understoodHits } from "./hits.ts";
@@ -52,7 +53,7 @@ export function Box() {
   }, [isEntered, reading]);
   const move = (step: number) => hits.length && setAt((index + step + hits.length) % hits.length);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isComposing(event) || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       field.current?.focus(); // also from the actions of a hit
       move(event.key === "ArrowDown" ? 1 : -1);
