@@ -3,5 +3,5 @@ export function saveFile(content: Blob, name: string, extension: string): void {
   const url = URL.createObjectURL(content);
   const download = `${name.replace(/[^\p{L}\p{N} ._-]/gu, "")}.${extension}`;
   Object.assign(document.createElement("a"), { href: url, download }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first, and reads it after the answer
 }

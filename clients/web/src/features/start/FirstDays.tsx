@@ -10,7 +10,7 @@ import { formatNumber, t } from "../../i18n/index.ts";
 import { bodiesOf, useRemote } from "../../store/remote.ts";
 import { TextField } from "../../ui/Field.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import { install, installPrompt, isInstalled } from "./install.ts";
+import { canBeInstalled, install, installPrompt, isInstalled } from "./install.ts";
 
 const ENOUGH = 4; // steps that are done
 const MAX_DAYS = 14;
@@ -33,7 +33,7 @@ export function useFirstDays(): FirstDaysState {
   const isAsked = isYoung && !isHidden;
   const [found] = useRemote(`first days ${isAsked}`, async (signal) => (isAsked ? readDone(signal) : {}));
   const { data, problem } = found.value;
-  const done = { people: account.people.value.length > 0, install: isInstalled.value, ...data };
+  const done = { people: account.people.value.length > 0, ...(canBeInstalled && { install: isInstalled.value }), ...data };
   const hide = () => {
     localStorage.setItem(key, "1");
     setHidden(true);
@@ -70,7 +70,7 @@ export function FirstDays({ isWanted, done, hide, isEmpty }: FirstDaysState & { 
       <header class="row apart">
         <h2>{isEmpty ? t("Small steps, in any order") : t("The first days")}</h2>
         <span class="row">
-          {count > 0 && <span class="soft small">{t("{count} of {total} done", { count: formatNumber(count), total: formatNumber(5) })}</span>}
+          {count > 0 && <span class="soft small">{t("{count} of {total} done", { count: formatNumber(count), total: formatNumber("install" in done ? 5 : 4) })}</span>}
           <button class="plain" onClick={hide}>{t("Hide")}</button>
         </span>
       </header>
@@ -91,7 +91,7 @@ export function FirstDays({ isWanted, done, hide, isEmpty }: FirstDaysState & { 
           </Step>
         )}
         {done.install === false && (
-          <Step icon="device" title={t("Install it")} text={installPrompt.value ? t("Its own window, and it works without a network.") : t("Its own window, and it works without a network: \"Install\" or \"Add to home screen\" in the browser's menu.")}>
+          <Step icon="device" title={t("Install it")} text={installPrompt.value ? t("Its own window, and it works without a network.") : t("Its own window, and it works without a network: \"Install\" or \"Add to home screen\" in the browser's menu, on an iPhone below \"Share\".")}>
             {installPrompt.value && <button onClick={() => void install()}>{t("Install")}</button>}
           </Step>
         )}

@@ -8,6 +8,9 @@ interface InstallPrompt extends Event {
 export const installPrompt = signal<InstallPrompt | null>(null);
 export const isInstalled = signal(matchMedia("(display-mode: standalone)").matches);
 
+// In Firefox the menu has it on phones alone.
+export const canBeInstalled = !/Firefox/.test(navigator.userAgent) || /Android/.test(navigator.userAgent);
+
 addEventListener("beforeinstallprompt", (event) => {
   event.preventDefault(); // the browser would show its own
   installPrompt.value = event as InstallPrompt;
