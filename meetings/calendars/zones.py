@@ -14,6 +14,8 @@ from meetings.calendars.recurrence import Budget, BudgetSpentError, RuleError, e
 # Of the definitions of a reading, and of one of them: dateutil builds and follows each of its rules.
 _MAX_DEFINITIONS, _MAX_LINES, _MAX_LINE_LENGTH, _MAX_RULES = 50, 200, 1_000, 8
 _YEAR = dt.timedelta(days=366)
+_DAY_MINUTES = 24 * 60
+_OFFSET_LINE = re.compile(r"TZOFFSET(?:FROM|TO)\b[^:]*:\s*[+-]?(\d\d)(\d\d)", re.IGNORECASE)
 _OFFSET = re.compile(r"\(?(?:UTC|GMT)\s*(?:([+-])(\d{1,2}):?(\d{2})?)?\)?", re.IGNORECASE)
 
 
@@ -85,13 +87,19 @@ def _defined_zone(lines: list[str]) -> dt.tzinfo | None:
     rules = [line.partition(":")[2] for line in lines if line.upper().startswith("RRULE")]
     if len(lines) > _MAX_LINES or len(rules) > _MAX_RULES or max(map(len, lines)) > _MAX_LINE_LENGTH:
         return None
-    if not all(map(_comes_every_year, rules)):
+    if not all(map(_comes_every_year, rules)) or any(map(_is_a_day, lines)):
         return None
     try:
         found = tz.tzical(StringIO("\n".join(lines) + "\n")).get()
     except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # whatever its parser trips over
         return None
     return found
+
+
+def _is_a_day(line: str) -> bool:
+    """Whether it is an offset that Python's zones cannot have, which dateutil does not refuse."""
+    found = _OFFSET_LINE.match(line)
+    return found is not None and int(found[1]) * 60 + int(found[2]) >= _DAY_MINUTES
 
 
 def _comes_every_year(text: str) -> bool:

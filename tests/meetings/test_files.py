@@ -256,6 +256,13 @@ def test_a_zone_of_its_own_changes_once_a_year(rule: str, count: int, hour: int)
     assert [row.starts_at.hour for row in found_in(data)] == [hour]
 
 
+@pytest.mark.parametrize("offset", ["+2400", "-9999", "+2399"])
+def test_a_zone_a_day_from_utc_is_one_that_no_one_knows(offset: str) -> None:
+    head = defined(1, "FREQ=YEARLY;BYDAY=1SU;BYMONTH=2").replace("TZOFFSETTO:+0100", f"TZOFFSETTO:{offset}")
+    data = ics(event("a", ";TZID=Zone 1:20260110T100000"), event("b", "20260110T100000Z"), head=head)
+    assert [row.starts_at.hour for row in found_in(data)] == [1, 10]
+
+
 @pytest.mark.parametrize(("distinct", "known"), [(1, 60), (60, 50)])
 def test_fifty_zones_of_its_own_in_all_resources(distinct: int, known: int) -> None:
     files = [
