@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 from django.conf import settings
 
-from contacts_project.kernel.text_forms import fold_letters
+from contacts_project.kernel.text_forms import case_key, fold_letters
 from contacts_project.kernel.zstd import ZstdDecompressor, ZstdError
 from people.countries import country_code
 
@@ -79,8 +79,8 @@ def find_towns(queries: Iterable[TownQuery]) -> dict[TownQuery, Town]:
 
     Where the country is missing, the most frequent country of the queries (each counts as often as it is given)
     decides, or the town alone. Of several towns of a name the one of 15,000 people or more is meant. Several such are
-    told apart by the region, then by which of them has it as its first name, unless that of a larger one begins so;
-    else there is none. Nor is one of several small ones.
+    told apart by the region, then by which of them has it as its first name, unless that of a larger one begins so or
+    differs by accents alone; else there is none. Nor is one of several small ones.
     """
     queries = list(queries)
     wanted = {query: place_key(query.locality) for query in queries if query.locality}
@@ -100,7 +100,7 @@ def find_towns(queries: Iterable[TownQuery]) -> dict[TownQuery, Town]:
             candidates = [town for town in candidates if town.country == usual[0][0]] or candidates
         elif country is None:  # a country that nobody knows is not guessed at
             continue
-        if town := _choose(candidates, key, place_key(query.region), regions):
+        if town := _choose(candidates, query, regions):
             found[query] = town
     return found
 
@@ -110,8 +110,9 @@ def _country(text: str) -> str | None:
     return country_code(text) if text.strip() else ""
 
 
-def _choose(candidates: list[Town], key: str, region: str, regions: Mapping[tuple[str, str], str]) -> Town | None:
-    if region:
+def _choose(candidates: list[Town], query: TownQuery, regions: Mapping[tuple[str, str], str]) -> Town | None:
+    key = place_key(query.locality)
+    if region := place_key(query.region):
         told = [
             town for town in candidates if region in (place_key(town.region), regions.get((town.country, town.region)))
         ]
@@ -120,11 +121,15 @@ def _choose(candidates: list[Town], key: str, region: str, regions: Mapping[tupl
     if len(group) == 1:
         return group[0]
     named = [town for town in group if place_key(town.name) == key]
+    if len(named) > 1:  # Münster and Munster
+        named = [town for town in named if case_key(town.name) == case_key(query.locality.strip())]
     if len(named) != 1:
         return None
-    # Whoever writes Halle often means the larger Halle (Saale).
-    larger = (town for town in group if town.people > named[0].people)
-    return None if any(place_key(town.name).startswith(f"{key} ") for town in larger) else named[0]
+    # Whoever writes Halle often means the larger Halle (Saale), and Munster the larger Münster.
+    larger = [place_key(town.name) for town in group if town.people > named[0].people]
+    if any(name.startswith(f"{key} ") for name in larger) or (query.locality.isascii() and key in larger):
+        return None
+    return named[0]
 
 
 def nearest_towns(places: Iterable[tuple[float, float]]) -> dict[tuple[float, float], Town]:

@@ -4,6 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from uuid import UUID
 
+from django.conf import settings
+
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject
 from people.geocoding.addresses import address_text
@@ -47,11 +49,13 @@ def build_map(owner: User) -> JsonObject:
     states = Counter(entry.get("geocodeStatus") for entry in addresses)
     failed = [entry for entry in addresses if entry.get("geocodeStatus") == GeocodeState.FAILED]
     # Enabling geocoding queues the skipped addresses in the background, so they count as pending from the start.
+    # Without a geocoder they wait for nothing.
     pending = states[GeocodeState.PENDING] + states[GeocodeState.SKIPPED]
+    is_geocoding = owner.geocoding_enabled and settings.GEOCODER_URL
     return {
         "markers": markers,
         "unknown": unknown,
-        "pendingCount": pending if owner.geocoding_enabled else 0,
+        "pendingCount": pending if is_geocoding else 0,
         "failedCount": sum(_town_query(entry) not in towns for entry in failed),
         "geocodingEnabled": owner.geocoding_enabled,
     }

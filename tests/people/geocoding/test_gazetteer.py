@@ -73,6 +73,14 @@ def test_town_of_an_address(locality: str, region: str, country: str, found: tup
     assert (town and (town.country, town.timezone)) == found
 
 
+def test_accents_tell_large_towns_apart() -> None:
+    """Münster has 300,000 people, Munster 17,000; who writes no accents may mean the larger."""
+    spellings = ["Münster", "MÜNSTER", "Mu\u0308nster", "Munster"]
+    queries = [TownQuery(spelling, "", "DE") for spelling in spellings]
+    found = find_towns(queries)
+    assert [query in found and found[query].region for query in queries] == ["07", "07", "07", False]
+
+
 def test_most_frequent_country_decides_for_addresses_without_one() -> None:
     paris = TownQuery("Paris", "", "")
     usual = [TownQuery("Lyon", "", "France"), TownQuery("Nice", "", "FR"), TownQuery("Dallas", "TX", "USA")]

@@ -133,6 +133,7 @@ def test_nothing_is_sent_without_a_geocoder(
     assert "GEOCODER_URL" in capsys.readouterr().out
     assert states(api, person) == ["pending"]
     assert nominatim.received == []
+    assert api.ok("get", "/api/map/markers")["pendingCount"] == 0  # it waits for nothing
 
 
 def test_enabling_queues_what_was_skipped_and_disabling_stops(api: Client, alice: User, nominatim: Recorder) -> None:
