@@ -5,13 +5,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
 from accounts.models import User
 from contacts_project.kernel.json import JsonObject, Representation, format_timestamp
+from people.models import Membership
 from people.names import NameParts, format_name
 from sharing.carry.neutral import NAME_PARTS
 from sharing.models import (
+    MAX_PEOPLE,
     Hold,
     HoldState,
     ShareConflict,
@@ -104,7 +106,9 @@ def _represent(owner: User, rows: Sequence[ShareMembership]) -> Iterable[tuple[S
             held.add(member_id)
         elif state == HoldState.OPEN:  # a row of its own in the waiting list of each other member
             waiting[by_share[share_id].pk] += 1
+    coming = _count_coming(owner, [row for row in rows if row.pk not in held])
     for row in rows:
+        people_count = people_counts.get(row.share_id, 0) + coming.get(row.pk, 0)
         body = {
             "id": str(row.share_id),
             "name": row.share.name,
@@ -114,7 +118,7 @@ def _represent(owner: User, rows: Sequence[ShareMembership]) -> Iterable[tuple[S
             "newcomers": row.newcomers,
             "state": _state(row, is_held=row.pk in held),
             "members": [_serialize_member(member, row) for member in members[row.share_id]],
-            "peopleCount": people_counts.get(row.share_id, 0),
+            "peopleCount": min(people_count, MAX_PEOPLE),
             "waitingCount": waiting[row.pk],
             "conflictCount": conflict_counts.get(row.pk, 0),
             "lastChangeAt": format_timestamp(row.share.changed_at),
@@ -122,6 +126,24 @@ def _represent(owner: User, rows: Sequence[ShareMembership]) -> Iterable[tuple[S
             "updatedAt": format_timestamp(max(row.updated_at, row.share.updated_at)),
         }
         yield row, Representation(row.revision, body)
+
+
+def _count_coming(owner: User, rows: Iterable[ShareMembership]) -> dict[UUID, int]:
+    """How many people of the tied groups the worker has yet to bring into the shares, by membership: those of a share
+    that has just been made, all."""
+    due = {row.group_id: row.pk for row in rows if row.reviewed_at and not row.paused and _is_group_due(row)}
+    due.pop(None, None)
+    if not due:
+        return {}
+    copies = SharedCopy.objects.owned_by(owner).filter(membership__in=due.values(), person=OuterRef("person"))
+    members = Membership.objects.owned_by(owner).filter(group__in=due, person__deleted_at=None)
+    members = members.filter(~Exists(copies.filter(membership__group=OuterRef("group")))).order_by()
+    counts = members.values_list("group_id").annotate(number=Count("pk"))
+    return {due[group_id]: number for group_id, number in counts}
+
+
+def _is_group_due(row: ShareMembership) -> bool:
+    return row.is_group_due or row.sent_revision == 0
 
 
 def _state(row: ShareMembership, *, is_held: bool) -> ShareState:

@@ -6,11 +6,13 @@ import pytest
 
 from accounts.models import User
 from contacts_project.kernel.ids import new_id
+from sharing.carry.carrier import carry_account
 from sharing.models import Share, ShareMembership
 from tests.builders import UNKNOWN_ID
 from tests.client import Client, client_of
 from tests.queries import count_queries
 from tests.sharing.builders import make_group, make_share
+from tests.sharing.conftest import carry_all
 
 pytestmark = pytest.mark.sqlite_suffices
 
@@ -44,6 +46,22 @@ def test_a_share_as_its_maker_sees_it(api: Client) -> None:
     }
     assert api.ok("GET", "/api/shares") == {"shares": [share]}
     assert api.ok("GET", f"/api/shares/{share['id']}") == {"share": share}
+
+
+@pytest.mark.both_databases
+def test_whoever_is_in_the_group_is_counted_at_once(api: Client, alice: User) -> None:
+    groups = [make_group(api, name) for name in ("Family", "Club")]
+    for number, group in enumerate([*groups, groups[0], groups[0]]):
+        api.ok("POST", "/api/people", {"name": f"P{number}", "groupIds": [group]}, status=201)
+    in_trash = api.ok("POST", "/api/people", {"name": "Gone", "groupIds": groups}, status=201)["person"]["id"]
+    api.ok("DELETE", f"/api/people/{in_trash}")
+    bodies = [{"name": "Ours", "groupId": group} for group in groups]
+    made = [api.ok("POST", "/api/shares", body, status=201)["share"] for body in bodies]
+    assert [share["peopleCount"] for share in made] == [3, 1]
+    carry_account(alice.pk, max_batches=1)
+    for _ in range(2):
+        assert [share["peopleCount"] for share in api.ok("GET", "/api/shares")["shares"]] == [3, 1]
+        carry_all()
 
 
 def test_settings_in_post(api: Client) -> None:
