@@ -150,7 +150,9 @@ def test_draft_survives_a_reload_and_an_edit_elsewhere(web: Web, alice: User, el
     page.get_by_role("button", name="Save").click()
     page.get_by_role("link", name="Decide").click()
     expect(page.get_by_text("typed here")).to_be_visible()
-    page.get_by_role("button", name="Keep mine").click()
+    page.keyboard.press("1")
+    expect(page.get_by_role("button", name="Keep mine")).to_be_focused()
+    page.keyboard.press("Enter")
     web.eventually(page, lambda: Person.unscoped.get(pk=ada.pk).notes == "typed here")
 
 

@@ -6,6 +6,7 @@ import { connection, useAccount } from "../../app/session.ts";
 import { timeInWords } from "../../i18n/days.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { bodiesOf, useAttempt, useRemote } from "../../store/remote.ts";
+import { useAnswerKeys } from "../../ui/answerKeys.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { hasDraft } from "../../ui/form.ts";
 import { Page } from "../../ui/Page.tsx";
@@ -130,6 +131,7 @@ function Sync({ link, onDone, attempt }: { link: Schemas["ConnectionAnswer"]; on
 }
 
 function Conflicts({ conflicts, attempt }: { conflicts: Schemas["Conflict"][]; attempt: Attempt }) {
+  useAnswerKeys([t("As it is here"), t("As it is on the server")]);
   return (
     <section class="card stack">
       <h2>{t("Changed here and on the server")}</h2>
@@ -150,12 +152,12 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
   };
   if (kind !== "fields") {
     return (
-      <div class="stack tight">
+      <div class="stack tight" data-decision>
         <h3><a href={href(`/people/${personId}`)}>{personName}</a></h3>
         <p>{kind === "remote_deleted" ? t("The card is gone from the server.") : t("The person was deleted here, and the card was changed on the server.")}</p>
         <div class="row">
-          <button onClick={() => void resolve({ resolution: "keep_local" })} aria-label={`${t("As it is here")}: ${personName}`}>{t("As it is here")}</button>
-          <button onClick={() => void resolve({ resolution: "keep_remote" })} aria-label={`${t("As it is on the server")}: ${personName}`}>{t("As it is on the server")}</button>
+          <button data-key="1" onClick={() => void resolve({ resolution: "keep_local" })} aria-label={`${t("As it is here")}: ${personName}`}>{t("As it is here")}</button>
+          <button data-key="2" onClick={() => void resolve({ resolution: "keep_remote" })} aria-label={`${t("As it is on the server")}: ${personName}`}>{t("As it is on the server")}</button>
         </div>
       </div>
     );
@@ -163,6 +165,7 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
   return (
     <form
       class="stack tight"
+      data-decision
       onSubmit={(event) => {
         event.preventDefault();
         void save();
@@ -173,11 +176,11 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
         <fieldset key={field} class="stack tight">
           <legend>{describeField("person", field)}</legend>
           <label class="check">
-            <input type="radio" name={`${id} ${field}`} checked={!remote.includes(field)} onChange={() => setRemote(remote.filter((each) => each !== field))} />
+            <input type="radio" name={`${id} ${field}`} data-key="1" checked={!remote.includes(field)} onChange={() => setRemote((before) => before.filter((each) => each !== field))} />
             <span>{t("Here: {value}", { value: describeValue(local) })}</span>
           </label>
           <label class="check">
-            <input type="radio" name={`${id} ${field}`} checked={remote.includes(field)} onChange={() => setRemote([...remote, field])} />
+            <input type="radio" name={`${id} ${field}`} data-key="2" checked={remote.includes(field)} onChange={() => setRemote((before) => [...before, field])} />
             <span>{t("On the server: {value}", { value: describeValue(theirs) })}</span>
           </label>
         </fieldset>

@@ -52,7 +52,7 @@ function OneDifference({ conflict }: { conflict: ShareConflict }) {
     void giveWithUndo(account, { path: `/api/share-conflicts/${id}/resolve`, body, about: [id], text: t("{name} is decided.", { name }) });
   };
   const option = (each: Difference, side: Side, whose: string, key: string) => (
-    <button type="button" class="choice-tile" data-key={fields.length === 1 ? key : undefined} aria-pressed={sideOf(each) === side} onClick={() => setSides({ ...sides, [each.field]: side })}>
+    <button type="button" class="choice-tile" data-key={key} aria-pressed={sideOf(each) === side} onClick={() => setSides((before) => ({ ...before, [each.field]: side }))}>
       <span class="choice-mark" />
       <span class="share-name">
         <bdi class="share-value">{valueInWords(each.field, valueOf(each, side))}</bdi>

@@ -148,7 +148,7 @@ function rank({ reason, personId }: Waiting): number {
   return reason === "unsure" ? 0 : personId ? 1 : 2;
 }
 
-// j and k go from row to row, 1 to 4 press what the row offers.
+// j and k go from row to row, 1 to 4 press what the row offers, of several fields that of each.
 function useRowKeys(page: { current: HTMLElement | null }): void {
   const rows = () => [...(page.current?.querySelectorAll<HTMLElement>("[data-row]") ?? [])];
   const at = () => rows().findIndex((row) => row.contains(document.activeElement));
@@ -158,7 +158,7 @@ function useRowKeys(page: { current: HTMLElement | null }): void {
     next?.focus({ preventScroll: true });
     next?.scrollIntoView({ block: "nearest" });
   };
-  const press = (key: string) => (rows()[Math.max(0, at())]?.querySelector<HTMLElement>(`[data-key="${key}"]`))?.click();
+  const press = (key: string) => rows()[Math.max(0, at())]?.querySelectorAll<HTMLElement>(`[data-key="${key}"]`).forEach((each) => each.click());
   useKeys([
     { key: "j", label: t("The next one"), act: () => go(1) },
     { key: "k", label: t("The one before"), act: () => go(-1) },

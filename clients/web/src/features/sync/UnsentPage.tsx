@@ -3,6 +3,7 @@ import { type Conflict, type Edit, unsentFile } from "contacts-client";
 import { href } from "../../app/router.ts";
 import { copies, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
+import { useAnswerKeys } from "../../ui/answerKeys.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Empty } from "../../ui/Empty.tsx";
 import { Page } from "../../ui/Page.tsx";
@@ -27,9 +28,7 @@ export default function UnsentPage() {
           <p>{t("What you change without a network is kept here until it is sent.")}</p>
         </Empty>
       )}
-      {conflicts.value.map((conflict) => (
-        <ConflictCard key={conflict.key} conflict={conflict} />
-      ))}
+      {conflicts.value.length > 0 && <Conflicts conflicts={conflicts.value} />}
       {refused.value.map((edit) => (
         <RefusedCard key={edit.number} edit={edit} />
       ))}
@@ -74,6 +73,11 @@ export default function UnsentPage() {
   );
 }
 
+function Conflicts({ conflicts }: { conflicts: Conflict[] }) {
+  useAnswerKeys([t("Keep mine"), t("Keep the other")]);
+  return <>{conflicts.map((conflict) => <ConflictCard key={conflict.key} conflict={conflict} />)}</>;
+}
+
 function ConflictCard({ conflict }: { conflict: Conflict }) {
   const account = useAccount();
   const { copy } = account;
@@ -84,7 +88,7 @@ function ConflictCard({ conflict }: { conflict: Conflict }) {
     : field === null ? t("{name}: you changed it, and it was deleted elsewhere", { name })
     : t("{name}: {field} was changed here and elsewhere", { name, field: describeField(type, field) });
   return (
-    <section class="card stack tight" aria-label={title}>
+    <section class="card stack tight" aria-label={title} data-decision>
       <h2>
         {type === "person" && theirs !== null ? <a href={href(`/people/${id}`)}>{title}</a> : title}
       </h2>
@@ -105,10 +109,10 @@ function ConflictCard({ conflict }: { conflict: Conflict }) {
         </dl>
       )}
       <div class="row">
-        <button onClick={() => void copy.resolve(conflict, "mine")}>
+        <button data-key="1" onClick={() => void copy.resolve(conflict, "mine")}>
           {action === "delete" ? t("Delete it") : field === null ? t("Bring it back with my change") : t("Keep mine")}
         </button>
-        <button onClick={() => void copy.resolve(conflict, "theirs")}>
+        <button data-key="2" onClick={() => void copy.resolve(conflict, "theirs")}>
           {action === "delete" ? t("Keep it") : field === null ? t("Leave it deleted") : t("Keep the other")}
         </button>
       </div>
