@@ -14,7 +14,7 @@ import { addToGroup, deletePeople, removeFromGroup, setContactReminder, setDateR
 import { intervals } from "./intervals.ts";
 import type { Selection } from "./selection.ts";
 
-const MAX_LETTERS = 80; // people whose ids an address holds
+const MAX_LETTERS = 200; // people whose ids an address holds that proxies let through (8 KiB)
 
 export default function SelectionBar({ selection, shown }: { selection: Selection; shown: readonly PersonRow[] }) {
   const account = useAccount();
