@@ -33,7 +33,7 @@ def test_account_is_made_and_the_first_person_added(web: Web) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Create an account").click()
     expect(page.get_by_role("heading", name="Welcome, Grace")).to_be_visible()
-    page.get_by_role("link", name="Add the first person").click()
+    page.get_by_role("link", name="With a form").click()
     page.get_by_label("Given name").fill("Ada")
     page.get_by_label("Surname").fill("Lovelace")
     page.get_by_role("button", name="Birthday").click()

@@ -8,6 +8,7 @@ import { addDays, daysBetween, daysFromNow, today } from "../../i18n/days.ts";
 import { formatNumber, t, tn } from "../../i18n/index.ts";
 import { letterOf, type PersonRow, search } from "../../store/people.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { isComposing, useKeys } from "../../ui/keyboard.ts";
 import { lazy } from "../../ui/lazy.tsx";
@@ -353,9 +354,11 @@ function Row({ row, selection, shown, next, cellOf }: RowProps) {
                 </span>
               )}
             </span>
-            <span class="soft small people-second">{secondLine(row, account.settings.value, account.groups.byId.value)}</span>
+            <span class="people-line">
+              <span class="soft small people-second">{secondLine(row, account.settings.value, account.groups.byId.value)}</span>
+              {isSoon && <span class="badge people-soon">{daysFromNow(daysBetween(now, next))}</span>}
+            </span>
           </span>
-          {isSoon && <span class="badge people-soon">{daysFromNow(daysBetween(now, next))}</span>}
           {isDue && <span class="hidden-text">{t("Time to get in touch")}</span>}
         </a>
       </span>
@@ -393,8 +396,8 @@ let pressedAt: [x: number, y: number] = [0, 0];
 
 function Nobody({ hasWords, name }: { hasWords: boolean; name: string }) {
   return (
-    <div class="empty">
-      <p>{hasWords ? t("Nobody is found.") : t("Nobody here yet")}</p>
+    <Empty kind={hasWords ? "note" : "touch"} title={hasWords ? t("Nobody is found.") : t("Nobody here yet")}>
+      {!hasWords && <p>{t("Bring the people you have, or write down the first one.")}</p>}
       <div class="row">
         {name && (
           <a class="button" href={href(`/people/new?name=${encodeURIComponent(name)}`)}>
@@ -416,6 +419,6 @@ function Nobody({ hasWords, name }: { hasWords: boolean; name: string }) {
           </>
         )}
       </div>
-    </div>
+    </Empty>
   );
 }

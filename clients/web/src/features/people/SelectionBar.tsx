@@ -55,43 +55,45 @@ export default function SelectionBar({ selection, shown }: { selection: Selectio
           {t("Select all")}
         </button>
       )}
-      <Menu
-        label={t("Add to a group")}
-        letter="t"
-        items={[
-          ...groups.map(({ id, name }) => ({ label: name, onSelect: () => void addToGroup(account, ids, id) })),
-          { label: t("New group …"), onSelect: () => setAsks("group") },
-        ]}
-      >
-        <Icon name="group" />
-      </Menu>
-      <button class="plain icon" onClick={() => navigate(`/log?${ids.slice(0, 50).map((id) => `person=${id}`).join("&")}`)} aria-label={t("Log a contact")} title={t("Log a contact")}>
-        <Icon name="log" />
-      </button>
-      <button class="plain icon" onClick={() => void write()} aria-label={t("Write all an e-mail")} title={t("Write all an e-mail")}>
-        <Icon name="mail" />
-      </button>
-      <Menu
-        label={t("More with those selected")}
-        items={[
-          ids.length === 2 && { label: t("Join the two"), onSelect: () => navigate(`/duplicates/compare?one=${ids[0]}&other=${ids[1]}`) },
-          { label: t("Save as vCards"), onSelect: () => void exportCards() },
-          ids.length <= MAX_LETTERS && { label: t("Letters|by post"), onSelect: () => navigate(`/letters?people=${ids.join()}`) },
-          { label: t("Set the relationship"), onSelect: () => setAsks("relationship") },
-          { label: t("Take out of a group"), onSelect: () => setAsks("leave") },
-          { label: t("Remind me to get in touch"), onSelect: () => setAsks("reminder") },
-          { label: t("Reminders of their dates"), onSelect: () => setAsks("dates") },
-          { label: t("Make favourites"), onSelect: () => void setField(account, ids, "favourite", true) },
-          { label: t("No longer favourites"), onSelect: () => void setField(account, ids, "favourite", false) },
-          { label: t("Make quiet"), onSelect: () => void setField(account, ids, "quiet", true) },
-          { label: t("No longer quiet"), onSelect: () => void setField(account, ids, "quiet", false) },
-        ]}
-      >
-        <Icon name="more" />
-      </Menu>
-      <button class="plain icon" onClick={one(() => void deletePeople(account, ids))} aria-label={t("Delete")} title={t("Delete")}>
-        <Icon name="trash" />
-      </button>
+      <span class="selection-acts">
+        <Menu
+          label={t("Add to a group")}
+          letter="t"
+          items={[
+            ...groups.map(({ id, name }) => ({ label: name, onSelect: () => void addToGroup(account, ids, id) })),
+            { label: t("New group …"), onSelect: () => setAsks("group") },
+          ]}
+        >
+          <Icon name="group" />
+        </Menu>
+        <button class="plain icon" onClick={() => navigate(`/log?${ids.slice(0, 50).map((id) => `person=${id}`).join("&")}`)} aria-label={t("Log a contact")} title={t("Log a contact")}>
+          <Icon name="log" />
+        </button>
+        <button class="plain icon" onClick={() => void write()} aria-label={t("Write all an e-mail")} title={t("Write all an e-mail")}>
+          <Icon name="mail" />
+        </button>
+        <Menu
+          label={t("More with those selected")}
+          items={[
+            ids.length === 2 && { label: t("Join the two"), onSelect: () => navigate(`/duplicates/compare?one=${ids[0]}&other=${ids[1]}`) },
+            { label: t("Save as vCards"), onSelect: () => void exportCards() },
+            ids.length <= MAX_LETTERS && { label: t("Letters|by post"), onSelect: () => navigate(`/letters?people=${ids.join()}`) },
+            { label: t("Set the relationship"), onSelect: () => setAsks("relationship") },
+            { label: t("Take out of a group"), onSelect: () => setAsks("leave") },
+            { label: t("Remind me to get in touch"), onSelect: () => setAsks("reminder") },
+            { label: t("Reminders of their dates"), onSelect: () => setAsks("dates") },
+            { label: t("Make favourites"), onSelect: () => void setField(account, ids, "favourite", true) },
+            { label: t("No longer favourites"), onSelect: () => void setField(account, ids, "favourite", false) },
+            { label: t("Make quiet"), onSelect: () => void setField(account, ids, "quiet", true) },
+            { label: t("No longer quiet"), onSelect: () => void setField(account, ids, "quiet", false) },
+          ]}
+        >
+          <Icon name="more" />
+        </Menu>
+        <button class="plain icon" onClick={one(() => void deletePeople(account, ids))} aria-label={t("Delete")} title={t("Delete")}>
+          <Icon name="trash" />
+        </button>
+      </span>
       <button class="plain icon" onClick={() => selection.clear()} aria-label={t("End the selection")} title={t("End the selection")}>
         <Icon name="close" />
       </button>

@@ -33,7 +33,7 @@ export function DueList({ due, count, records, answers, now }: Props) {
           </a>
         )}
       </header>
-      <ul class="card day-rows">
+      <ul class="card day-rows due-rows">
         {due.map((each) => {
           const { row } = each;
           const person = records.get(row.id);
@@ -41,7 +41,7 @@ export function DueList({ due, count, records, answers, now }: Props) {
             <li key={each.id} class="reach-row" data-card tabIndex={-1}>
               <Avatar person={row} />
               <a class="reach-text" href={href(`/people/${row.id}`)}>
-                <bdi class="reach-name">{row.name}</bdi> <span class="soft small block">{person && reasonInWords(person, now)}</span>
+                <bdi class="reach-name">{row.name}</bdi> <span class="soft small block">{person && reasonInWords(person, now, isPhone.value)}</span>
               </a>
               <span class="reach-buttons no-print">
                 <Reach person={person} name={row.name} isCallAlone={isPhone.value} />

@@ -115,7 +115,7 @@ export function FirstPerson() {
       <TextField label={t("Or begin with one person")} value={text} onValue={setText} autocomplete="off" placeholder={t("Anna Berg, 0170 555 01 22, sister of Ben")} hint={t("Name, number, mail, birthday, in one line: each finds its place.")} />
       <span class="row">
         <button>{t("Add")}</button>
-        <a class="button plain" href={href("/people/new")}>{t("Add the first person")}</a>
+        <a class="button plain" href={href("/people/new")}>{t("With a form")}</a>
       </span>
     </form>
   );

@@ -95,13 +95,14 @@ export default function StartPage() {
           <>
             <div class="stack day-sections">
               {isEmpty && <p class="soft">{t("Everyone you know, well remembered.")}</p>}
-              <FirstDays {...first} isEmpty={isEmpty} />
+              {ofToday.length === 0 && <FirstDays {...first} isEmpty={isEmpty} />}
               {isEmpty && <FirstPerson />}
               {shownCards.map((each) => (
                 <DayCard key={each.id} occurrence={each} person={records.get(each.row.id)} answers={answers} minute={minute} now={now} lives={lives.get(each.row.id) ?? zones.get(each.row.id)} />
               ))}
               {cards.length > MAX_CARDS && <p><a class="button plain" href={href(`/dates?view=list`)}>{t("All {count} of today", { count: cards.length })}</a></p>}
               {congratulated.map((each) => <DoneCard key={`done ${each.id}`} occurrence={each} />)}
+              {ofToday.length > 0 && <FirstDays {...first} isEmpty={isEmpty} />}
               {due.length > 0 && <DueList due={shownDue} count={due.length} records={records} answers={answers} now={now} />}
               <TodaysMeetings meetings={meetings} />
               {cards.length + congratulated.length + due.length + meetings.length === 0 && !isEmpty && <p class="card quiet-day">{quietDay(next[0], now)}</p>}
