@@ -22,7 +22,7 @@ export const PLACES: Entry[] = [
 export const TOOLS: Omit<Entry, "key">[] = [
   { path: "/duplicates", label: "Duplicates", icon: "copy" },
   { path: "/relationships/suggestions", label: "Suggested ties", icon: "link" },
-  { path: "/import", label: "Import", icon: "cloud" },
+  { path: "/import", label: "Import", icon: "file" },
   { path: "/letters", label: "Letters|by post", icon: "print" },
   { path: "/trash", label: "Trash", icon: "trash" },
 ];

@@ -79,6 +79,7 @@ export default function DuplicatesPage() {
           {!rows && !unread && !isOffline && <Looking />}
           {isTidy && (
             <div class="empty">
+              <span class="tile kind-touch"><Icon name="check" /></span>
               <h2>{t("All tidy")}</h2>
               <p>{t("Nobody seems to be here twice.")}</p>
             </div>

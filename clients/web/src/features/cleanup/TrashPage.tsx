@@ -11,6 +11,7 @@ import { confirm } from "../../ui/confirm.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { ProblemNote } from "../../ui/ProblemNote.tsx";
 import { toast } from "../../ui/toast.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { occasion } from "../person/dates.ts";
 import { bringBackDeletions } from "../devices/deletions.ts";
 import { kindLabel } from "../person/interactions.ts";
@@ -122,11 +123,13 @@ export default function TrashPage() {
       {data && (
         <>
           <p class="soft small" role="status">
-            {tn("{count} entry.", "{count} entries.", data.total)} {tn("What is here is removed for good {count} day after it was deleted.", "What is here is removed for good {count} days after it was deleted.", data.days)}
+            {data.total > 0 && `${tn("{count} entry.", "{count} entries.", data.total)} `}
+            {tn("What is here is removed for good {count} day after it was deleted.", "What is here is removed for good {count} days after it was deleted.", data.days)}
           </p>
           {deleters.map((device) => <DeletedByDevice key={device.tokenId} device={device} attempt={attempt} />)}
           {data.rows.length === 0 && (
             <div class="empty">
+              <span class="tile kind-touch"><Icon name="check" /></span>
               <p>{t("Nothing of this kind was deleted lately.")}</p>
             </div>
           )}

@@ -1,11 +1,10 @@
 // What a person has who was two: the entries of both, each once, and what only one of them has.
-import { formatDay } from "../../i18n/days.ts";
 import { formatList, t, tn } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { fold } from "../../store/fold.ts";
 import type { IconName } from "../../ui/Icon.tsx";
 import { addressLines, type Entry, type Person } from "../person/entries.ts";
-import { type ImportantDate, occasion } from "../person/dates.ts";
+import { dateInWords, type ImportantDate, occasion } from "../person/dates.ts";
 import { oneSidedFields, valueInWords } from "./mergeFields.ts";
 
 export interface Kept {
@@ -32,14 +31,13 @@ interface Source {
 const digitsOf = (text: string) => text.replace(/\D/g, "").replace(/^0+/, "").slice(-8) || fold(text);
 
 export function keptFromBoth(account: Account, one: Side, other: Side): Kept[] {
-  const { dateFormat } = account.settings.value;
   const sources: Source[] = [
     { icon: "phone", kind: "kind-touch", texts: ({ person }) => person.phoneNumbers.map(({ number }) => number), key: digitsOf },
     { icon: "mail", kind: "kind-accent", texts: ({ person }) => person.emails.map(({ email }) => email), key: fold },
     { icon: "location", kind: "kind-place", texts: ({ person }) => person.addresses.map((entry) => addressLines(entry as Entry).join(", ")), key: fold },
     { icon: "link", kind: "kind-accent", texts: ({ person }) => person.urls.map(({ url }) => url), key: fold },
     { icon: "message", kind: "kind-touch", texts: ({ person }) => person.imHandles.map(({ handle }) => handle), key: fold },
-    { icon: "calendar", kind: "kind-date", texts: ({ dates }) => dates.map((date) => `${occasion(date)}: ${formatDay(date.date, dateFormat, date.yearUnknown)}`), key: fold },
+    { icon: "calendar", kind: "kind-date", texts: ({ dates }) => dates.map((date) => `${occasion(date)}: ${dateInWords(date)}`), key: fold },
     { icon: "group", kind: "kind-tie", texts: ({ person }) => person.groupIds.flatMap((id) => account.groups.byId.value.get(id)?.name ?? []), key: fold },
   ];
   const found = sources.flatMap(({ icon, kind, texts, key }) => {

@@ -1,10 +1,10 @@
 // The fields of which a merged person has one value, and which value it has if nobody chooses: as the service merges
 // (people/field_table.py), so that what is shown is what is done.
 import type { components } from "contacts-client";
-import { formatDay } from "../../i18n/days.ts";
 import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
 import { intervalLabel } from "../people/intervals.ts";
+import { dateInWords } from "../person/dates.ts";
 import type { Person } from "../person/entries.ts";
 import { DETAIL_FIELDS, labelOf, NAME_FIELDS } from "../person/fields.ts";
 
@@ -80,6 +80,6 @@ export function valueInWords(account: Account, person: Person, field: MergeField
   const value = person[field.columns[0]!];
   if (typeof value === "boolean") return value ? t("Yes") : t("No");
   if (field.name === "relationshipToUserId") return account.relationshipTypes.byId.value.get(String(value))?.label ?? "…";
-  if (field.name === "lastContact" || field.name === "deathday" || field.name === "anniversary") return formatDay(String(value), account.settings.value.dateFormat);
+  if (field.name === "lastContact" || field.name === "deathday" || field.name === "anniversary") return dateInWords({ date: String(value), yearUnknown: false });
   return String(value);
 }

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { href, navigate, place, setQuery } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
-import { daysBetween, daysFromNow, today } from "../../i18n/days.ts";
+import { nearDayInWords, today } from "../../i18n/days.ts";
 import { t, tn } from "../../i18n/index.ts";
 import type { PersonRow } from "../../store/people.ts";
 import { useAll } from "../../store/records.ts";
@@ -199,7 +199,7 @@ function NextDates({ members }: { members: PersonRow[] }) {
       </header>
       <ul class="card flush lines">
         {coming.map((each) => (
-          <DateRow key={each.id} occurrence={each} now={now} when={daysFromNow(daysBetween(now, each.day))} isSmall />
+          <DateRow key={each.id} occurrence={each} now={now} when={nearDayInWords(each.day, now)} isSmall />
         ))}
       </ul>
     </section>
@@ -248,15 +248,17 @@ function Rule({ group }: { group: Group }) {
       <header>
         <h2>{t("Rule of the group")}</h2>
       </header>
-      <ul>
-        {contactReminder && <li>{t("To get in touch: {interval}", { interval: intervalLabel(contactReminder.interval, contactReminder.unit) })}</li>}
-        {leadDays !== null && <li>{tn("Reminders of dates also {count} day before", "Reminders of dates also {count} days before", leadDays)}</li>}
-      </ul>
-      <p class="soft small">{t("It is written to whoever joins. What somebody has of their own stays.")}</p>
-      <div class="no-print">
-        <button onClick={() => void apply()} disabled={isUnsent}>
-          {t("Write it to all who are in the group")}
-        </button>
+      <div class="card stack tight">
+        <ul>
+          {contactReminder && <li>{t("To get in touch: {interval}", { interval: intervalLabel(contactReminder.interval, contactReminder.unit) })}</li>}
+          {leadDays !== null && <li>{tn("Reminders of dates also {count} day before", "Reminders of dates also {count} days before", leadDays)}</li>}
+        </ul>
+        <p class="soft small">{t("It is written to whoever joins. What somebody has of their own stays.")}</p>
+        <div class="no-print">
+          <button onClick={() => void apply()} disabled={isUnsent}>
+            {t("Write it to all who are in the group")}
+          </button>
+        </div>
       </div>
     </section>
   );
@@ -280,7 +282,7 @@ function WithAll({ group, members, onAdd, onShare }: { group: Group; members: Pe
     toast(t("Copied"));
   };
   return (
-    <div class="row no-print">
+    <div class="row group-actions no-print">
       <a class="button main" href={href(`/log?group=${group.id}`)}>
         <Icon name="log" />
         {t("Log a contact with all")}

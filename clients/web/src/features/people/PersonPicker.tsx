@@ -60,7 +60,7 @@ export function PersonPicker({ label, ids, onIds, excluded = [], autoFocus = fal
               <li key={each} class="chip">
                 <bdi>{name}</bdi>
                 <button type="button" class="plain" onClick={() => onIds(ids.filter((other) => other !== each))} aria-label={t("Remove {name}", { name })}>
-                  ×
+                  <Icon name="close" size={14} />
                 </button>
               </li>
             );

@@ -7,8 +7,10 @@ import type { Account } from "../../store/account.ts";
 import { useChanges, useRecord } from "../../store/records.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { breakable } from "../../ui/breakable.tsx";
+import { Icon } from "../../ui/Icon.tsx";
 import { Page } from "../../ui/Page.tsx";
 import { dateInWords, type ImportantDate, occasion } from "./dates.ts";
+import { mailUrl } from "../people/reach.ts";
 import { addressInWords, type Entry, type Person, telUrl } from "./entries.ts";
 import { PersonGone } from "./PersonGone.tsx";
 import "./person.css";
@@ -41,7 +43,8 @@ function Family({ id }: { id: string }) {
       title={t("The family of {name}", { name })}
       back={`/people/${id}`}
       actions={
-        <button class="main" onClick={() => print()}>
+        <button onClick={() => print()}>
+          <Icon name="print" size={18} />
           {t("Print")}
         </button>
       }
@@ -70,7 +73,9 @@ function Family({ id }: { id: string }) {
                 </p>
               ))}
               {person.emails.map(({ id: entry, email }) => (
-                <p key={entry}>{breakable(email)}</p>
+                <p key={entry}>
+                  <a href={mailUrl(email)}>{breakable(email)}</a>
+                </p>
               ))}
               {person.addresses.slice(0, 1).map((entry) => (
                 <p key={entry.id}>{addressInWords(entry as Entry).join(", ")}</p>

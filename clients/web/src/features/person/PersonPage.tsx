@@ -239,7 +239,7 @@ function OnePerson({ person }: { person: Person }) {
                     <EditButton section={t("Getting in touch")} name={name} onEdit={() => edit("reminder")} />
                   </SectionHead>
                   <p class="card">
-                    {t("You are reminded if there was no contact: {interval}", { interval: intervalLabel(person.contactReminderInterval ?? 1, person.contactReminderIntervalUnit ?? "MONTHS") })}
+                    {t("{interval}, unless you were in touch", { interval: intervalLabel(person.contactReminderInterval ?? 1, person.contactReminderIntervalUnit ?? "MONTHS") })}
                   </p>
                 </section>
               )}

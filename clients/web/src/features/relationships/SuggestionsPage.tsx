@@ -5,6 +5,7 @@ import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
+import { EmptyPicture } from "../../ui/EmptyPicture.tsx";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Check } from "../../ui/Field.tsx";
@@ -86,7 +87,9 @@ export default function SuggestionsPage() {
       )}
       {found.value.data?.length === 0 && (
         <div class="empty">
-          <p>{t("There is nothing to suggest.")}</p>
+          <EmptyPicture kind="tie" />
+          <p class="empty-title">{t("There is nothing to suggest.")}</p>
+          <p>{t("Once some of your people are related, ties that follow from that are suggested here.")}</p>
         </div>
       )}
       {suggestions.length > 0 && (
