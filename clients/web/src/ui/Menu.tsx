@@ -96,7 +96,7 @@ export function Menu({ label, items, children, class: className = "plain icon", 
               item.onSelect();
             }}
           >
-            {item.isChecked !== undefined && <span aria-hidden="true">{item.isChecked ? "✓" : "\u2003"}</span>}
+            {item.isChecked !== undefined && <span class="menu-mark" aria-hidden="true">{item.isChecked && "✓"}</span>}
             {item.label}
           </button>
         ))}

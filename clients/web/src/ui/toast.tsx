@@ -2,6 +2,7 @@
 // those before it come back with what is left of their time.
 import { signal } from "@preact/signals";
 import { t } from "../i18n/index.ts";
+import { Icon } from "./Icon.tsx";
 
 interface Toast {
   id: number;
@@ -70,8 +71,8 @@ export function Toasts({ within }: { within?: object }) {
               {label}
             </button>
           )}
-          <button onClick={() => ((isHeld = false), (toasts.value = []))} aria-label={t("Close this message")}>
-            ×
+          <button class="icon" onClick={() => ((isHeld = false), (toasts.value = []))} aria-label={t("Close this message")}>
+            <Icon name="close" size={18} />
           </button>
         </div>
       ))}
