@@ -145,7 +145,7 @@ export default function TrashPage() {
                       {[row.mergeId && t("joined into another person"), row.deletedBy && t("deleted by {device}", { device: row.deletedBy.name }), row.deletedAt && timeInWords(row.deletedAt, account.settings.value.timezone)].filter(Boolean).join(" · ")}
                     </span>
                   </span>
-                  <span class="row">
+                  <span class="row trash-acts">
                     <button onClick={() => void restore(row)} aria-label={`${row.mergeId ? t("Take apart again") : t("Restore")}: ${row.name}`}>
                       {row.mergeId ? t("Take apart again") : t("Restore")}
                     </button>
