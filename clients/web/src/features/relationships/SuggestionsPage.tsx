@@ -5,7 +5,7 @@ import { href } from "../../app/router.ts";
 import { connection, useAccount } from "../../app/session.ts";
 import { t, tn } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
-import { EmptyPicture } from "../../ui/EmptyPicture.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { confirm } from "../../ui/confirm.tsx";
 import { Check } from "../../ui/Field.tsx";
@@ -86,11 +86,9 @@ export default function SuggestionsPage() {
         </div>
       )}
       {found.value.data?.length === 0 && (
-        <div class="empty">
-          <EmptyPicture kind="tie" />
-          <p class="empty-title">{t("There is nothing to suggest.")}</p>
+        <Empty kind="tie" title={t("There is nothing to suggest.")}>
           <p>{t("Once some of your people are related, ties that follow from that are suggested here.")}</p>
-        </div>
+        </Empty>
       )}
       {suggestions.length > 0 && (
         <>
