@@ -8,11 +8,12 @@ from django.utils import timezone
 
 from contacts_project.kernel.ownership.account_lock import AccountGoneError, AccountWrite, account_lock
 from contacts_project.kernel.ownership.larger_work import LargerWork, current_work
+from contacts_project.kernel.processes import is_gone, this_process
 from sharing.models import Hold, ShareMembership, WriteOrigin
 from sharing.signals import announce_account
 
 _WAIT = dt.timedelta(minutes=15)
-"""A work that has not ended by then counts as killed."""
+"""A work that has not ended by then counts as killed, wherever its process runs."""
 _KEPT = dt.timedelta(days=7)
 
 
@@ -23,7 +24,13 @@ def note_origin(write: AccountWrite) -> bool:
     if work is None or work.owner_id != write.owner_id:
         return False
     work.is_noted = True
-    WriteOrigin.objects.create(owner_id=write.owner_id, origin=work.key, write_revision=write.revision, is_open=True)
+    WriteOrigin.objects.create(
+        owner_id=write.owner_id,
+        origin=work.key,
+        write_revision=write.revision,
+        is_open=True,
+        holder=this_process(),
+    )
     return True
 
 
@@ -41,8 +48,8 @@ def end_origin(work: LargerWork) -> None:
 def open_revision(owner_id: UUID, now: dt.datetime) -> int | None:
     """The first revision that a work which goes on has written; None if none goes on."""
     rows = WriteOrigin.objects.owned_by(owner_id).filter(is_open=True, created_at__gt=now - _WAIT)
-    first: int | None = rows.aggregate(first=Min("write_revision"))["first"]
-    return first
+    firsts = rows.order_by().values_list("holder").annotate(first=Min("write_revision"))
+    return min((first for holder, first in firsts if not is_gone(holder)), default=None)
 
 
 def purge_origins(*, now: dt.datetime) -> int:

@@ -268,8 +268,9 @@ class WriteOrigin(OwnedModel):
     """What one larger work (an import, a run of the sync, a batch, an answer or undo) has written: its revisions.
 
     People whose last revision is one of `origin` count as one write when it is decided whether to hold it. `is_open`
-    while the work goes on: what it wrote is carried when it has ended, or is a quarter of an hour old. `counts` is
-    False for answers and undo, which are never held.
+    while the work goes on: what it wrote is carried when it has ended, when its process `holder` is known to be gone
+    (kernel.processes), or when it is a quarter of an hour old. `counts` is False for answers and undo, which are never
+    held.
     """
 
     owner = owner_without_index()
@@ -277,6 +278,7 @@ class WriteOrigin(OwnedModel):
     write_revision = models.BigIntegerField()
     counts = models.BooleanField(default=True)
     is_open = models.BooleanField(default=False)
+    holder = models.CharField(max_length=150, blank=True, default="", db_default="")
 
     unscoped = UnscopedManager["WriteOrigin", OwnedQuerySet["WriteOrigin"]](OwnedQuerySet)
     objects = OwnedManager["WriteOrigin", OwnedQuerySet["WriteOrigin"]](OwnedQuerySet)

@@ -8,12 +8,13 @@ from django.utils import timezone
 
 from accounts.models import User
 from contacts_project.kernel.ownership.account_lock import BatchWriter, account_write
+from contacts_project.kernel.processes import this_process
 from people.models import Person
 from relationships.models import Relationship
 from relationships.services.relationships import create_relationship, update_relationship
 from sharing.carry.carrier import carry_account
 from sharing.carry.origins import purge_origins
-from sharing.models import WriteOrigin
+from sharing.models import SharedPerson, WriteOrigin
 from tests.client import client_of
 from tests.sharing.conftest import add_person, carry_all, edit, membership_of, person_of, share_people
 
@@ -87,6 +88,21 @@ def test_a_killed_work_counts_as_ended_after_a_while(alice: User, bob: User) -> 
     assert person_of(bob, ada).nickname == "A"
     assert purge_origins(now=timezone.now()) == 0
     assert purge_origins(now=timezone.now() + dt.timedelta(days=8)) == 1
+
+
+def test_the_work_of_a_process_that_is_gone_has_ended(alice: User, bob: User) -> None:
+    share_people(alice, bob)
+    ada = add_person(alice)
+    carry_all()
+    rename(BatchWriter(alice), alice, ada, "A")
+    machine, pid, start = this_process().split(":")
+    for holder in ("", "elsewhere:1:1", this_process()):
+        WriteOrigin.objects.owned_by(alice).update(holder=holder)
+        carry_account(alice.pk)
+        assert not SharedPerson.unscoped.rows().get().fields["nickname"]
+    WriteOrigin.objects.owned_by(alice).update(holder=f"{machine}:{pid}:{int(start) - 1}")
+    carry_all()
+    assert person_of(bob, ada).nickname == "A"
 
 
 def test_the_requests_of_a_batch_are_one_work(alice: User, bob: User, api: Any) -> None:
