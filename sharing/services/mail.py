@@ -35,7 +35,7 @@ _RETRY_DELAYS = [dt.timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 30
 # Many hosts may invite one address, as one host many addresses.
 _MAILBOX = RateLimit("share-invitation-mailbox", 10, 3600)
 # Whatever joins the parts of what a mail program may show as a link. Dots of other scripts are dots to it.
-_JOINTS = re.compile(r"([.@/\\:\u2024\u3002\uff0e\uff61]++)([\w+]?)")
+_JOINTS = re.compile(r"([.@/\\:\u2024\u3002\ufe52\uff0e\uff61]++)([\w+]?)")
 _MAX_OF_SCAN = 500
 
 

@@ -173,7 +173,7 @@ def test_the_mail_in_the_hosts_language(api: Client, share: dict[str, Any]) -> N
         ("www.evil.example", "www evil example"),
         ("mail me@evil.example", "mail me evil example"),
         ("tel:+123 javascript:alert", "tel +123 javascript alert"),
-        ("evil。example", "evil example"),
+        ("evil。example evil﹒example", "evil example evil example"),
         ("hid\u202eden\u200b", "hid den"),
         ("St. Pölten, etc.", "St. Pölten, etc."),
         ("x" * 61, "x" * 59 + "…"),
