@@ -3,13 +3,14 @@
 import re
 from base64 import b64encode
 from dataclasses import dataclass, field
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 from uuid import UUID
 
 from contacts_project.kernel.outbound.exchanges import AccountBusyError, ExchangeRules
 from contacts_project.kernel.outbound.failures import OutboundError
 from contacts_project.kernel.outbound.policy import Schemes
 from contacts_project.kernel.outbound.session import OutboundResponse, OutboundSession, outbound_session
+from contacts_project.kernel.webdav.errors import DavError
 from contacts_project.kernel.webdav.hrefs import origin
 from meetings.errors import CalendarError, convert_outbound_error, status_error
 
@@ -84,8 +85,8 @@ def _target(url: str, location: str | None) -> str:
     """Never from https to http: the address may be a secret."""
     try:
         target = request_url(urljoin(url, location or ""))
-        schemes = (urlsplit(url).scheme, urlsplit(target).scheme)
-    except ValueError:
+        schemes = (origin(url)[0], origin(target)[0])
+    except (ValueError, DavError):
         raise CalendarError("redirect") from None
     if not location or schemes[1] not in {"http", "https"} or schemes == ("https", "http"):
         raise CalendarError("redirect")

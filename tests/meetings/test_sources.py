@@ -261,6 +261,16 @@ def test_a_redirect_to_a_refused_address(api: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("target", ["/" + "a" * 60_000, "http://127.0.0.1:99999/"])
+def test_a_redirect_to_no_address(api: Client, target: str) -> None:
+    with recording_server() as server:
+        server.reply = Reply(302, {"Location": target})
+        source = {"name": "x", "kind": "ics", "url": f"{server.url}/a.ics", "username": "ada", "password": "secret"}
+        answer = api.call("post", f"{PATH}/test", source)
+        assert (answer.status_code, answer.json()["code"]) == (502, "redirect")
+
+
+@pytest.mark.django_db
 def test_reading_again_with_nothing_new_writes_nothing(
     api: Client, alice: User, ada: Any, calendar: CalendarServer
 ) -> None:
