@@ -34,6 +34,7 @@ from relationships.services.relationships import create_relationship
 HOUSEHOLD_SIZE = 4
 # So that 12 people have one of each.
 FAVOURITE_EVERY, QUIET_EVERY = 10, 11
+NICKNAME = 3  # letters; nobody is called by the whole name or all but one letter of it
 
 _GIVEN_NAMES = """
 Amara Anton Beatriz Björn Chidi Clara Daichi Elif Esra Farid Freya Gustav Hana Henri Ida Inés Ivo Jada Jonas Kaito
@@ -136,7 +137,7 @@ class DemoSeeder:
             yield {
                 "name": name,
                 "surname": surname,
-                "nickname": name[:3] if rng.random() < 0.2 else None,
+                "nickname": name[:NICKNAME] if rng.random() < 0.2 and len(name) > NICKNAME + 1 else None,
                 "addresses": [{"type": "home", "streetLine1": street, "locality": city, "country": country}],
                 "important_dates": [birthday] if is_child else [birthday, wedding],
                 "notes": rng.choice(NOTES) if rng.random() < 0.5 else None,
