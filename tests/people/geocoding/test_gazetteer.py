@@ -43,6 +43,11 @@ pytestmark = pytest.mark.one_database
         ("Tromsø", "", "Norge", ("NO", "Europe/Oslo")),
         ("Springfield", "IL", "USA", ("US", "America/Chicago")),
         ("Springfield", "Massachusetts", "United States", ("US", "America/New_York")),
+        # Regions as the country's post writes them.
+        ("川崎市", "神奈川県", "日本", ("JP", "Asia/Tokyo")),
+        ("Palmas", "TO", "Brasil", ("BR", "America/Araguaina")),
+        ("Palmas", "", "Brasil", None),
+        ("광주", "광주광역시", "KR", ("KR", "Asia/Seoul")),
         # Countries by names that the CLDR does not have.
         ("Edinburgh", "", "Scotland", ("GB", "Europe/London")),
         ("Cambridge", "", "England", ("GB", "Europe/London")),
