@@ -20,13 +20,14 @@ def take_in(batch: Batch, limit: int) -> list[SharedCopy]:
     rows = SharedPerson.unscoped.rows().filter(share=batch.share, sequence__gt=membership.received)
     documents = list(rows.order_by("sequence")[:limit])
     copies = {copy.shared_id: copy for copy in batch.copies().filter(shared__in=documents)}
+    kept = _kept_people(batch, documents)
     newcomers, linked = [], []
     for document in documents:
         copy = copies.get(document.pk)
         if copy is None:
             newcomers += [] if document.is_gone else [document]
         elif copy.state == CopyState.LINKED:
-            _ask(batch, copy, document)
+            _ask(batch, copy, document, kept)
             linked.append(copy)
         elif document.is_gone and copy.state in {CopyState.WAITING, CopyState.SKIPPED}:
             copy.delete()
@@ -37,15 +38,22 @@ def take_in(batch: Batch, limit: int) -> list[SharedCopy]:
     return linked
 
 
-def _ask(batch: Batch, copy: SharedCopy, document: SharedPerson) -> None:
+def _kept_people(batch: Batch, documents: Iterable[SharedPerson]) -> dict[UUID, UUID]:
+    """Who here is somebody into whom one of these was merged, by the id of the document."""
+    merged_into = {document.merged_into_id for document in documents if document.merged_into_id}
+    rows = batch.linked().filter(shared__in=merged_into, person__isnull=False)
+    return dict(rows.values_list("shared_id", "person_id")) if merged_into else {}
+
+
+def _ask(batch: Batch, copy: SharedCopy, document: SharedPerson, kept: Mapping[UUID, UUID]) -> None:
     """Ask what becomes of a person whom somebody else has taken out or merged, or take the question back."""
     is_out = document.out_by_id not in {None, batch.member.pk}
     if is_out and copy.reason and (copy.by_id, copy.reason_at) == (document.out_by_id, document.out_at):
         return  # it is asked already
     if is_out and document.out_sequence > copy.out_seen:
-        kept = batch.linked().filter(shared=document.merged_into_id).first() if document.merged_into_id else None
-        copy.reason = Reason.MERGED if kept and kept.person_id else Reason.TAKEN_OUT
-        copy.candidates = [_candidate(kept.person_id, 1.0)] if kept and kept.person_id else []
+        person_id = kept.get(document.merged_into_id) if document.merged_into_id else None
+        copy.reason = Reason.MERGED if person_id else Reason.TAKEN_OUT
+        copy.candidates = [_candidate(person_id, 1.0)] if person_id else []
         copy.reason_at, copy.by_id = document.out_at, document.out_by_id
         copy.save(update_fields=["reason", "candidates", "reason_at", "by", "updated_at"])
     elif copy.reason:

@@ -196,6 +196,7 @@ def _send(batch: Batch, person_ids: Sequence[UUID]) -> None:
             copy.person = person
             returning.append(copy)
         elif copy is not None and copy.state == CopyState.WAITING:
+            copy.shared = document  # read already
             links.append((copy, person.pk))
         else:
             new.append((person, local_fields_of(contact), document is not None))

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterable
 
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
 from accounts.models import User
 from contacts_project.kernel.database.statistics import analyze_tables
 from contacts_project.kernel.ids import new_id
 from contacts_project.kernel.ownership.account_lock import account_write
+from people.merging.merge import merge_people
 from people.models import Membership, Person
 from people.models.person import uid_of
 from sharing.carry.carrier import carry_account
 from sharing.carry.sweep import due_accounts
 from sharing.decisions import TRAVELLING
-from sharing.models import CopyState, Share, SharedCopy, SharedPerson, ShareMembership
+from sharing.models import CopyState, Reason, Share, SharedCopy, SharedPerson, ShareMembership
 from tests.builders import make_user
 from tests.queries import count_queries, count_work
-from tests.sharing.conftest import carry_all, edit, join_share, membership_of, share_people
+from tests.sharing.conftest import carry_all, edit, join_share, leave_group, membership_of, put_into_group, share_people
 
 FEW, MANY = 20, 400
 
@@ -98,3 +103,35 @@ def test_a_first_join_needs_statements_by_the_batch(alice: User, bob: User) -> N
     queries = count_queries(carry_account, bob.pk)
     assert Person.objects.owned_by(bob).count() == 50
     assert queries < 400
+
+
+def reads_of_a_carry(user: User) -> int:
+    with CaptureQueriesContext(connection) as captured:
+        carry_account(user.pk)
+    return sum(query["sql"].startswith("SELECT") for query in captured.captured_queries)
+
+
+def test_those_who_return_or_were_merged_are_read_together(alice: User, bob: User) -> None:
+    fill(share_people(alice, bob), (alice, bob), FEW)
+    kept, *people = Person.objects.owned_by(alice).order_by("pk")[:5]
+    returning, asking = [], []
+    for some in (people[:1], people):
+        for person in some:
+            leave_group(alice, person)
+        carry_all()
+        put_into_group(alice, *some)
+        returning.append(reads_of_a_carry(alice))
+        carry_all()
+    for some in (people[:1], people[1:]):
+        for person in some:
+            merge_people(
+                owner=User.objects.get(pk=alice.pk),
+                primary_id=kept.pk,
+                secondary_id=person.pk,
+                overrides={},
+                now=timezone.now(),
+            )
+        carry_account(alice.pk)
+        asking.append(reads_of_a_carry(bob))
+    assert SharedCopy.objects.owned_by(bob).filter(reason=Reason.MERGED).count() == 4
+    assert (returning[0], asking[0]) == (returning[1], asking[1])
