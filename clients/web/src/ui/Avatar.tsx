@@ -3,7 +3,7 @@ import { connection } from "../app/session.ts";
 import { hueOf } from "./hue.ts";
 
 interface Props {
-  person: { id: string; name: string; photo: string | null };
+  person: { id: string; name: string; photo: string | null; hasDied?: boolean };
   // 2, 2.5 (without), 3, 4 and 5.5rem.
   size?: "small" | "medium" | "big" | "large" | undefined;
   isUser?: boolean;
@@ -16,7 +16,7 @@ interface Props {
 export function Avatar({ person, size, isUser = false, isDue = false, alt = "" }: Props) {
   const url = connection.photoUrl(person, isUser);
   const [failed, setFailed] = useState<string | null>(null);
-  const className = `avatar ${size ?? ""} ${hueOf(person.id)}${isDue ? " due" : ""}`;
+  const className = `avatar ${size ?? ""} ${hueOf(person.id)}${isDue ? " due" : ""}${person.hasDied ? " died" : ""}`;
   if (url && failed !== url) {
     return <img class={className} src={url} alt={alt} width="40" height="40" loading="lazy" decoding="async" onError={() => setFailed(url)} />;
   }
