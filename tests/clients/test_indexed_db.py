@@ -94,7 +94,7 @@ def test_first_reading_that_is_interrupted_again_and_again_is_complete(kit: KitP
 def test_store_answers_as_one_in_memory(kit: KitPages) -> None:
     """After random writes, of which the first are those of a first reading."""
     page = kit.page(kit.context())
-    for seed in range(1, rounds(10)):
+    for seed in range(1, rounds(5)):
         assert page.evaluate("tests.compareWithStoreInMemory", seed * 7919) == "equal", f"seed {seed}"
 
 
