@@ -50,7 +50,11 @@ export function useCardKeys() {
       at.current = card && cards().indexOf(card);
     },
     // Somebody has gone elsewhere.
-    onFocusOut: ({ target }: FocusEvent) => {
+    onFocusOut: ({ target, relatedTarget }: FocusEvent) => {
+      if (relatedTarget) {
+        if (!root.current?.contains(relatedTarget as Node)) at.current = null;
+        return;
+      }
       const card = (target as HTMLElement).closest(CARDS);
       setTimeout(() => card?.isConnected && !root.current?.contains(document.activeElement) && (at.current = null));
     },
