@@ -66,6 +66,7 @@ def restore(path: Path, *, key: str, allow_plain: bool = False) -> VerifiedBacku
     """
     verified = verify(path, key=key, allow_plain=allow_plain)
     _check_empty()
+    _check_tables()
     if has_current_schema(verified.header):
         _fill_instance(path, key, verified, allow_plain=allow_plain)
     else:
@@ -93,15 +94,20 @@ def _check_empty() -> None:
         raise BackupError(f"The database does not answer: {_first_line(error)}. Nothing was changed.") from error
 
 
-def _prepare_tables() -> None:
-    """Create the tables, or bring them up to date, as `serve` does at its start."""
+def _check_tables() -> None:
+    """Raises BackupError if a version writes in the database that is too old to be brought up to date, or newer."""
     try:
         check_tables(connection)
         check_not_newer(connection)
-        if applied_migrations() != all_migrations():
-            call_command("migrate", verbosity=0, interactive=False)
     except (TooOldError, NewerDatabaseError) as error:
         raise BackupError(str(error)) from None
+
+
+def _prepare_tables() -> None:
+    """Create the tables, or bring them up to date, as `serve` does at its start."""
+    try:
+        if applied_migrations() != all_migrations():
+            call_command("migrate", verbosity=0, interactive=False)
     except Error as error:
         raise BackupError(f"The tables cannot be created: {_first_line(error)}.") from error
 
