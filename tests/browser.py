@@ -69,7 +69,7 @@ class Complaints:
     expected: list[str] = field(default_factory=lambda: ["the server responded with a status of 41[02]"])
 
     def watch(self, page: Page) -> None:
-        page.on("console", lambda message: self._note(message.type, message.text))
+        page.on("console", lambda message: self._note(message.type, f"{message.text} {message.location['url']}"))
         page.on("pageerror", lambda error: self._note("error", str(error)))
 
     def _note(self, kind: str, text: str) -> None:
