@@ -25,9 +25,9 @@ def group(alice: User, elsewhere: Client) -> str:
 
 def shown_address(page: Page) -> str:
     """The address that is shown, as the calendar program of a stranger would read it."""
-    expect(page.get_by_role("heading", name="Address of the feed")).to_be_focused()
+    expect(page.get_by_role("heading", name="Address of the subscription")).to_be_focused()
     return (
-        page.get_by_role("region", name="Address of the feed").locator("code").inner_text().partition("/calendar/")[2]
+        page.get_by_role("region", name="Address of the subscription").locator("code").inner_text().partition("/calendar/")[2]
     )
 
 
@@ -40,17 +40,17 @@ def test_feed_is_made_read_changed_and_ended(web: Web, group: str) -> None:
     page = web.open("/calendar-feeds")
     web.synced(page)
     page.get_by_role("button", name="New subscription").click()
-    page.get_by_label("Name of the feed").fill("Birthdays")
+    page.get_by_label("Name of the subscription").fill("Birthdays")
     page.get_by_label("Whom to get in touch with").uncheck()
     page.get_by_label("Family").check()
     page.get_by_label("Language of its texts").select_option("de-DE")
     page.wait_for_timeout(400)
     page.reload()
-    expect(page.get_by_label("Name of the feed")).to_have_value("Birthdays")
+    expect(page.get_by_label("Name of the subscription")).to_have_value("Birthdays")
     assert violations(page) == []
     page.get_by_role("button", name="Create").click()
     first = shown_address(page)
-    expect(page.get_by_role("img", name="QR code with the address of the feed")).to_be_visible()
+    expect(page.get_by_role("img", name="QR code with the address of the subscription")).to_be_visible()
     assert violations(page) == []
     status, text = read(web, first)
     assert (status, "Ada" in text, "Ben" in text, "Geburtstag" in text) == (200, True, False, True)
@@ -65,7 +65,7 @@ def test_feed_is_made_read_changed_and_ended(web: Web, group: str) -> None:
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_label("Alarms where a reminder is on")).to_be_checked()
     web.eventually(page, lambda: CalendarFeed.unscoped.get().alarms)
-    page.get_by_label("Name of the feed").fill("All days")
+    page.get_by_label("Name of the subscription").fill("All days")
     page.get_by_label("Family").uncheck()
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("region", name="All days")).to_contain_text("Everybody")
@@ -88,7 +88,7 @@ def test_too_many_feeds_are_refused_and_the_form_keeps_what_was_typed(web: Web, 
     web.chromium.complaints.expected += ["409"]
     page = web.open("/calendar-feeds")
     page.get_by_role("button", name="New subscription").click()
-    page.get_by_label("Name of the feed").fill("One more")
+    page.get_by_label("Name of the subscription").fill("One more")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("alert")).to_contain_text("at most 20 calendar feeds")
-    expect(page.get_by_label("Name of the feed")).to_have_value("One more")
+    expect(page.get_by_label("Name of the subscription")).to_have_value("One more")

@@ -128,6 +128,9 @@ export function formatNumber(value: number): string {
 
 let numbersOf: Language = "en";
 
+// As the first word of a line.
+export const capitalized = (text: string) => text.charAt(0).toLocaleUpperCase() + text.slice(1);
+
 export function formatList(items: string[]): string {
   return new Intl.ListFormat(language.value, { type: "conjunction" }).format(items);
 }

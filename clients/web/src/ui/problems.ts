@@ -8,9 +8,11 @@ export interface Problem {
   code: string | undefined;
 }
 
+export const NO_CONNECTION = "no_connection"; // not a code of the service
+
 export function problemOf(error: unknown): Problem {
   if (!(error instanceof RefusedError)) {
-    return { text: t("There is no connection to the service. Try again when you are online."), fields: {}, code: undefined };
+    return { text: t("There is no connection to the service. Try again when you are online."), fields: {}, code: NO_CONNECTION };
   }
   const details = (error.body["details"] ?? []) as { field: string; message: string }[];
   const fields = Object.fromEntries(details.map(({ field, message }) => [field, message]));

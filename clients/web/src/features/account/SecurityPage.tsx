@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { href } from "../../app/router.ts";
 import { connection, renewSession, useAccount } from "../../app/session.ts";
 import { timeInWords } from "../../i18n/days.ts";
-import { t } from "../../i18n/index.ts";
+import { capitalized, t } from "../../i18n/index.ts";
 import { useRemote } from "../../store/remote.ts";
 import { confirm } from "../../ui/confirm.tsx";
 import { Dialog } from "../../ui/Dialog.tsx";
@@ -265,7 +265,7 @@ function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: st
   return (
     <Dialog title={t("New app password")} onClose={onClose} onSubmit={() => void make()} footer={<><button type="button" onClick={onClose}>{t("Cancel")}</button><button class="main">{t("Create")}</button></>}>
       <TextField label={t("What is it for?")} required maxLength={100} autoFocus value={name} onValue={setName} error={problem?.text} />
-      <SelectField label={t("What it may do")} value={scope} onValue={setScope} options={[["READ_WRITE", t("reads and writes")], ["READ", t("reads only")]]} />
+      <SelectField label={t("What it may do")} value={scope} onValue={setScope} options={[["READ_WRITE", capitalized(t("reads and writes"))], ["READ", capitalized(t("reads only"))]]} />
     </Dialog>
   );
 }

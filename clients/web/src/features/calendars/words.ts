@@ -1,7 +1,7 @@
 // Calendars in words: where their addresses are found, how they stand, why one cannot be read.
 import type { components } from "contacts-client";
 import { timeInWords } from "../../i18n/days.ts";
-import { formatList, t, tn } from "../../i18n/index.ts";
+import { capitalized, formatList, t, tn } from "../../i18n/index.ts";
 
 export type Source = components["schemas"]["Source"];
 export type Way = Source["kind"]; // a secret address (`ics`), or a sign-in (`caldav`)
@@ -100,7 +100,7 @@ export function errorInWords(code: string | undefined): string | null {
 
 export function daysBackOptions(): [value: string, label: string][] {
   const weeks = [7, 30, 90, 180, 365];
-  return [["0", t("only from now on")], ...weeks.map((days): [string, string] => [String(days), tn("{count} day back", "{count} days back", days)])];
+  return [["0", capitalized(t("only from now on"))], ...weeks.map((days): [string, string] => [String(days), tn("{count} day back", "{count} days back", days)])];
 }
 
 // How it stands.

@@ -153,7 +153,7 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
   if (kind !== "fields") {
     return (
       <div class="stack tight" data-decision>
-        <h3><a href={href(`/people/${personId}`)}>{personName}</a></h3>
+        <h3><a class="plain-link" href={href(`/people/${personId}`)}>{personName}</a></h3>
         <p>{kind === "remote_deleted" ? t("The card is gone from the server.") : t("The person was deleted here, and the card was changed on the server.")}</p>
         <div class="row">
           <button data-key="1" onClick={() => void resolve({ resolution: "keep_local" })} aria-label={`${t("As it is here")}: ${personName}`}>{t("As it is here")}</button>
@@ -171,21 +171,21 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
         void save();
       }}
     >
-      <h3><a href={href(`/people/${personId}`)}>{personName}</a></h3>
+      <h3><a class="plain-link" href={href(`/people/${personId}`)}>{personName}</a></h3>
       {fields.map(({ field, local, remote: theirs }) => (
-        <fieldset key={field} class="stack tight">
+        <fieldset key={field} class="sides">
           <legend>{describeField("person", field)}</legend>
-          <label class="check">
+          <label>
             <input type="radio" name={`${id} ${field}`} data-key="1" checked={!remote.includes(field)} onChange={() => setRemote((before) => before.filter((each) => each !== field))} />
             <span>{t("Here: {value}", { value: describeValue(local) })}</span>
           </label>
-          <label class="check">
+          <label>
             <input type="radio" name={`${id} ${field}`} data-key="2" checked={remote.includes(field)} onChange={() => setRemote((before) => [...before, field])} />
             <span>{t("On the server: {value}", { value: describeValue(theirs) })}</span>
           </label>
         </fieldset>
       ))}
-      <div><button aria-label={t("Keep what is chosen of {name}", { name: personName })}>{t("Keep what is chosen")}</button></div>
+      <div><button class="tint" aria-label={t("Keep what is chosen of {name}", { name: personName })}>{t("Keep what is chosen")}</button></div>
     </form>
   );
 }
@@ -211,7 +211,7 @@ function Pending({ pending, attempt }: { pending: Schemas["PendingImport"][]; at
       </div>
       <ul class="plain-lines">
         {pending.slice(0, BATCH).map((row) => (
-          <li key={row.id} class="row apart">
+          <li key={row.id} class="row apart beside">
             <bdi>{row.displayName}</bdi>
             <button onClick={() => void take([row])} aria-label={`${t("Import it")}: ${row.displayName}`}>{t("Import it")}</button>
           </li>
@@ -234,9 +234,9 @@ function HeldBack({ cards, attempt }: { cards: Schemas["HeldBack"][]; attempt: A
       <h2>{t("Not sent to the server for now")}</h2>
       <ul class="plain-lines">
         {cards.map((card) => (
-          <li key={card.personId} class="row apart">
+          <li key={card.personId} class="row apart beside">
             <span>
-              <a href={href(`/people/${card.personId}`)}>{card.personName}</a>
+              <a class="plain-link" href={href(`/people/${card.personId}`)}>{card.personName}</a>
               <span class="small block">{card.reason}</span>
               <span class="soft small block">{card.nextTryAt ? t("Next attempt {when}", { when: timeInWords(card.nextTryAt, settings.value.timezone) }) : t("Tried again when the person changes.")}</span>
             </span>
@@ -266,9 +266,9 @@ function Runs({ runs, attempt }: { runs: Schemas["Run"][]; attempt: Attempt }) {
           const when = timeInWords(run.startedAt, settings.value.timezone);
           const changed = run.imported + run.updatedLocally > 0;
           return (
-            <li key={run.id} class="row apart">
+            <li key={run.id} class="row apart beside">
               <span>
-                {when} <span class="soft small">{[triggerInWords(run.trigger), run.dryRun && t("only looked"), run.undone && t("taken back")].filter(Boolean).join(" · ")}</span>
+                <span class="capital run-time">{when}</span> <span class="soft small">{[triggerInWords(run.trigger), run.dryRun && t("only looked"), run.undone && t("taken back")].filter(Boolean).join(" · ")}</span>
                 <span class="small block">{run.error ?? (countsInWords(run).join(", ") || t("Nothing was different."))}</span>
               </span>
               {run.endedAt && !run.dryRun && !run.undone && changed && <button onClick={() => void undo(run, when)} aria-label={t("Take back: {what}", { what: when })}>{t("Take back")}</button>}

@@ -1,7 +1,7 @@
 // The form of a new device. It makes an app password, which is shown once.
 import { useState } from "preact/hooks";
 import { connection, useAccount } from "../../app/session.ts";
-import { t } from "../../i18n/index.ts";
+import { capitalized, t } from "../../i18n/index.ts";
 import { SelectField } from "../../ui/Field.tsx";
 import { useForm } from "../../ui/form.ts";
 import { type Problem, problemOf } from "../../ui/problems.ts";
@@ -46,7 +46,7 @@ export function NewDevice({ onMade, onClose }: { onMade: (made: MadeDevice) => v
       <h2>{t("Add a phone or computer")}</h2>
       <DeviceFields form={form} problem={problem}>
         <SelectField label={t("What it is")} value={values.program} options={programOptions()} onValue={(program) => choose(program as Program)} />
-        <SelectField label={t("What it may do")} value={values.isReadOnly ? "READ" : "READ_WRITE"} onValue={(scope) => form.set("isReadOnly", scope === "READ")} options={[["READ_WRITE", t("reads and writes")], ["READ", t("reads only")]]} hint={t("This cannot be changed later.")} />
+        <SelectField label={t("What it may do")} value={values.isReadOnly ? "READ" : "READ_WRITE"} onValue={(scope) => form.set("isReadOnly", scope === "READ")} options={[["READ_WRITE", capitalized(t("reads and writes"))], ["READ", capitalized(t("reads only"))]]} hint={t("This cannot be changed later.")} />
       </DeviceFields>
       <div class="row">
         <button class="main" disabled={isBusy || !isComplete(values)}>{t("Make an app password")}</button>

@@ -97,7 +97,7 @@ export function FeedForm({ feed, onSaved, onClose }: Props) {
     >
       {!feed && <h2>{t("New subscription")}</h2>}
       {form.wasRestored && <p class="banner">{t("This is what you typed before. It was not saved yet.")}</p>}
-      <TextField label={t("Name of the feed")} required maxLength={100} autoFocus value={values.name} onValue={(name) => form.set("name", name)} error={problem?.fields["name"]} />
+      <TextField label={t("Name of the subscription")} required maxLength={100} autoFocus value={values.name} onValue={(name) => form.set("name", name)} error={problem?.fields["name"]} />
       <fieldset class="feed-choice">
         <legend>{t("What is in it")}</legend>
         <Check label={t("Birthdays and other dates")} isChecked={values.hasDates} onChange={(isOn) => form.set("hasDates", isOn)} />

@@ -70,10 +70,10 @@ function Address({ url, onClose }: { url: string; onClose: () => void }) {
   useEffect(() => heading.current?.focus(), []);
   return (
     <section class="card stack" aria-labelledby="feed-address">
-      <h2 id="feed-address" tabIndex={-1} ref={heading}>{t("Address of the feed")}</h2>
+      <h2 id="feed-address" tabIndex={-1} ref={heading}>{t("Address of the subscription")}</h2>
       <p class="banner warning">{t("It is shown this once. Subscribe to it in a calendar program, by its address or by the QR code.")}</p>
       <dl><CopyLine label={t("Address")} value={url} /></dl>
-      <QrCode text={url} label={t("QR code with the address of the feed")} />
+      <QrCode text={url} label={t("QR code with the address of the subscription")} />
       <div><button class="main" onClick={onClose}>{t("I have kept it")}</button></div>
     </section>
   );

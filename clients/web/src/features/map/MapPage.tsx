@@ -83,7 +83,7 @@ export default function MapPage() {
           <Unknown places={places} />
           <Towns places={places} words={words} isInView={isInView} onTown={chooseTown} />
           <p class="soft small">
-            {tiles ? tiles.attribution : t("Coastlines: Natural Earth. Whoever runs this instance can set a server of map tiles.")}
+            {tiles ? tiles.attribution : t("Coastlines: Natural Earth.")}
             {places.hasTowns && <> {t("Towns: GeoNames (CC BY 4.0).")}</>}
           </p>
         </aside>

@@ -13,7 +13,8 @@ import { toast } from "../../ui/toast.tsx";
 import { type Endpoint, EndpointForm, endpointKey } from "./EndpointForm.tsx";
 import { channelInWords, reasonInWords, test } from "./words.ts";
 
-export function Destinations() {
+// Without a problem of its own where the page says one already.
+export function Destinations({ hasProblem }: { hasProblem: boolean }) {
   const account = useAccount();
   const { settings } = account;
   const [found, reload] = useRemote("endpoints", async (signal) => (await connection.ask("GET", "/api/notifications/endpoints", undefined, { signal }))["endpoints"] as Endpoint[]);
@@ -21,6 +22,7 @@ export function Destinations() {
   const [isAdding, setAdding] = useState(hasDraft(endpointKey(account.id, null)));
   const [changedId, setChangedId] = useState<string | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
+  const shown = problem ?? (hasProblem ? null : found.value.problem);
   const changed = found.value.data?.find((endpoint) => endpoint.id === changedId);
   useEffect(() => {
     // One that was being changed when the page was left.
@@ -38,7 +40,7 @@ export function Destinations() {
   const rotate = (endpoint: Endpoint) => attempt(async () => setSecret((await connection.ask("PUT", `/api/notifications/endpoints/${endpoint.id}`, { rotateSecret: true }))["secret"]));
   return (
     <>
-      {(problem ?? found.value.problem) && <div class="setting-note"><ProblemNote problem={problem ?? found.value.problem} /></div>}
+      {shown && <div class="setting-note"><ProblemNote problem={shown} /></div>}
       {found.value.data?.map((endpoint) => {
         const { label: name } = endpoint;
         return (

@@ -23,7 +23,7 @@ export default function NotificationsPage() {
             <Email channels={channels} />
             <PushDevices channels={channels} />
             {/* Not before those above have their height: a tap would meet what has just moved under the finger. */}
-            {(data || problem) && <Destinations />}
+            {(data || problem) && <Destinations hasProblem={problem !== null} />}
           </div>
         </Section>
         {(data || problem) && (

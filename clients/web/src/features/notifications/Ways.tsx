@@ -57,6 +57,7 @@ export function PushDevices({ channels: [channels] }: { channels: Channels }) {
       if (device.endpoint === data?.own) await unsubscribeThisBrowser();
       await connection.ask("DELETE", `/api/notifications/push/subscriptions/${device.id}`);
     });
+  const shown = problem ?? (channels.value.problem ? null : found.value.problem); // above it is said already
   const here = data?.devices.find(({ endpoint }) => endpoint === data.own);
   const subscribe = () =>
     attempt(async () => {
@@ -69,7 +70,7 @@ export function PushDevices({ channels: [channels] }: { channels: Channels }) {
   );
   return (
     <>
-      {(problem ?? found.value.problem) && <div class="setting-note"><ProblemNote problem={problem ?? found.value.problem} /></div>}
+      {shown && <div class="setting-note"><ProblemNote problem={shown} /></div>}
       <SwitchLine label={t("This browser")} hint={hint} isOn={Boolean(here)} isDisabled={!data || isConfigured === false || !canPush()} onChange={(isOn) => (isOn ? subscribe() : here && remove(here))} />
       {data?.devices.map((device) => {
         const name = browserName(device.userAgent);
