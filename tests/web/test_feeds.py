@@ -27,7 +27,10 @@ def shown_address(page: Page) -> str:
     """The address that is shown, as the calendar program of a stranger would read it."""
     expect(page.get_by_role("heading", name="Address of the subscription")).to_be_focused()
     return (
-        page.get_by_role("region", name="Address of the subscription").locator("code").inner_text().partition("/calendar/")[2]
+        page.get_by_role("region", name="Address of the subscription")
+        .locator("code")
+        .inner_text()
+        .partition("/calendar/")[2]
     )
 
 

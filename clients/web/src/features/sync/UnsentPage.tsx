@@ -3,6 +3,7 @@ import { type Conflict, type Edit, unsentFile } from "contacts-client";
 import { href } from "../../app/router.ts";
 import { copies, useAccount } from "../../app/session.ts";
 import { t } from "../../i18n/index.ts";
+import { useMany } from "../../store/records.ts";
 import { useAnswerKeys } from "../../ui/answerKeys.ts";
 import { Avatar } from "../../ui/Avatar.tsx";
 import { Empty } from "../../ui/Empty.tsx";
@@ -17,6 +18,8 @@ export default function UnsentPage() {
   const { answers, pending, refused, conflicts, sync, syncer } = account;
   const isEmpty = answers.value.length + pending.value.length + refused.value.length + conflicts.value.length === 0;
   const keptCount = pending.value.length + refused.value.length + conflicts.value.length;
+  const dates = useMany("importantDate", [...pending.value, ...refused.value].flatMap(({ type, id }) => (type === "importantDate" ? [id] : [])));
+  const inWords = (edit: Edit) => describeEdit(account, edit, dates?.get(edit.id));
   const save = async () => {
     const own = (await copies.unsent()).find(({ accountId }) => accountId === account.id);
     if (own) saveFile(unsentFile(own), t("Unsent changes of {name}", { name: own.name || t("Account") }), "json");
@@ -30,7 +33,7 @@ export default function UnsentPage() {
       )}
       {conflicts.value.length > 0 && <Conflicts conflicts={conflicts.value} />}
       {refused.value.map((edit) => (
-        <RefusedCard key={edit.number} edit={edit} />
+        <RefusedCard key={edit.number} edit={edit} title={inWords(edit)} />
       ))}
       {pending.value.length > 0 && (
         <section class="card stack tight">
@@ -43,9 +46,9 @@ export default function UnsentPage() {
           <ul class="lines">
             {pending.value.map((edit) => (
               <li key={edit.number} class="row apart">
-                <span>{describeEdit(account, edit)}</span>
+                <span>{inWords(edit)}</span>
                 {edit.state === "waiting" && (
-                  <button class="plain" onClick={() => void account.copy.discard(edit)} aria-label={t("Take back: {what}", { what: describeEdit(account, edit) })}>
+                  <button class="plain" onClick={() => void account.copy.discard(edit)} aria-label={t("Take back: {what}", { what: inWords(edit) })}>
                     {t("Take back")}
                   </button>
                 )}
@@ -127,13 +130,13 @@ function Value({ conflict, value }: { conflict: Conflict; value: unknown }) {
   return <Avatar person={{ id: conflict.id, name: "?", photo: value }} size="large" alt={t("Photo")} />;
 }
 
-function RefusedCard({ edit }: { edit: Edit }) {
+function RefusedCard({ edit, title }: { edit: Edit; title: string }) {
   const account = useAccount();
   if (edit.action === "accept") return <RefusedMeeting edit={edit} />;
   const problem = edit.problem as { error?: string; details?: { field: string; message: string }[] } | null;
   return (
     <section class="card stack tight">
-      <h2>{describeEdit(account, edit)}</h2>
+      <h2>{title}</h2>
       <p class="banner danger">{problem?.error ?? t("The service did not take it.")}</p>
       {problem?.details && (
         <ul>

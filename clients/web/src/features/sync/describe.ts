@@ -3,18 +3,20 @@ import type { EditableType, Edit, NewRecords } from "contacts-client";
 import { PERSON_FIELDS, type PersonFieldName } from "contacts-client/fields";
 import { t } from "../../i18n/index.ts";
 import type { Account } from "../../store/account.ts";
+import { type ImportantDate, occasion } from "../person/dates.ts";
 
 export function nameOfRecord(account: Account, type: string, id: string, known: unknown): string {
   if (type === "person") return account.person(id)?.name || String((known as { name?: string } | null)?.name ?? t("A person"));
-  const record = known as { name?: string; title?: string; label?: string; personId?: string } | null;
-  const own = record?.name ?? record?.title ?? record?.label;
+  const record = known as { name?: string; title?: string; label?: string; personId?: string; type?: ImportantDate["type"] } | null;
+  const own = record?.name ?? record?.title ?? record?.label ?? (type === "importantDate" && record?.type ? occasion({ type: record.type, title: null }) : undefined);
   const owner = record?.personId ? account.person(record.personId)?.name : undefined;
   const kind = kindOf(type);
   return [own ?? kind, owner].filter(Boolean).join(", ");
 }
 
-export function describeEdit(account: Account, edit: Edit): string {
-  const name = nameOfRecord(account, edit.type, edit.id, { ...edit.base, ...edit.body });
+// `record` as it is, where it was read: an edit has no more than what it changes.
+export function describeEdit(account: Account, edit: Edit, record?: object): string {
+  const name = nameOfRecord(account, edit.type, edit.id, { ...record, ...edit.base, ...edit.body });
   const kind = kindOf(edit.type);
   switch (edit.action) {
     case "create":
