@@ -67,6 +67,10 @@ def test_a_phone_is_connected_by_four_taps(web: Web, alice: User) -> None:
     page = web.open("/", web.context(viewport={"width": 390, "height": 844}, has_touch=True, user_agent=IPHONE))
     web.synced(page)
     main = page.get_by_role("navigation", name="Main")
+    main.get_by_role("link", name="People").tap()
+    # An iPhone zooms into a field with smaller letters.
+    field = page.get_by_role("searchbox", name="Search people")
+    assert field.evaluate("(field) => parseFloat(getComputedStyle(field).fontSize)") >= 16
     main.get_by_role("link", name="More").tap()
     page.get_by_role("main").get_by_role("link", name="Settings").tap()
     page.get_by_role("link", name="Phones and computers").tap()
