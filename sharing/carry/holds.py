@@ -48,7 +48,9 @@ _FOLLOWING = frozenset({"photo", RELATIONS})
 def is_held(batch: Batch, *, has_marked: bool) -> bool:
     """Whether nothing of the member's may go out. `has_marked`: the account has written, so that it is judged anew."""
     hold = _hold_of(batch)
-    if not has_marked or (hold is not None and hold.state != HoldState.OPEN):
+    if hold is not None and hold.state != HoldState.OPEN:
+        return True
+    if not has_marked and (hold is None or _has_others(batch)):
         return hold is not None
     held = _judge(batch)
     if held and not _has_others(batch):

@@ -426,7 +426,6 @@ def test_nobody_alone_is_held(alice: User, bob: User, alices: Client, bobs: Clie
     carry_all()
     assert state_of(bobs, share) == "held"
     alices.ok("DELETE", f"/api/shares/{share.pk}/membership")
-    edit(bob, people[9], nickname="Alone")
     carry_all()
     assert state_of(bobs, share) == "active"
     _delete(bob, people[6:])
