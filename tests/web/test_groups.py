@@ -176,7 +176,7 @@ def test_custom_fields_are_made_ordered_renamed_and_deleted(web: Web) -> None:
     assert violations(page) == []
     page.get_by_label("Options, one a line").fill("Vegan\nEverything")
     page.keyboard.press("Escape")  # what was typed last is saved, too
-    expect(page.get_by_text("Vegan · Everything")).to_be_visible()
+    expect(page.get_by_text("Vegan, Everything")).to_be_visible()
     page.get_by_role("button", name="Delete Shoe size").click()
     web.eventually(page, lambda: names() == ["Diet"])
     assert CustomFieldTemplate.unscoped.get(name="Diet").options == ["Vegan", "Everything"]
