@@ -205,7 +205,8 @@ async function openAccount(id: string): Promise<void> {
   // What is not sent is to stay. Not asked for before, since Firefox asks the user.
   let isAsked = false;
   const stopKeep = effect(() => {
-    if (isAsked || opened.sync.value.phase !== "offline" || opened.pending.value.length === 0) return;
+    const isOffline = isUnreachable.value || opened.sync.value.phase === "offline";
+    if (isAsked || !isOffline || opened.pending.value.length === 0) return;
     isAsked = true;
     void navigator.storage?.persist?.();
   });
