@@ -20,7 +20,7 @@ from carddav.tasks import enqueue_edits
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import MissingError
 from contacts_project.kernel.json import JsonObject, format_timestamp
-from people.api.conflicts import ConflictFieldSerializer, ResolutionSerializer, read_values
+from people.api.conflicts import ConflictFieldSerializer, ResolutionSerializer, read_chosen
 from people.contents.conflicts import AlreadyResolvedError
 
 
@@ -66,9 +66,9 @@ class ConflictViewSet(OwnedViewSet[Conflict]):
         """
         conflict = self.get_object()
         data = self.read_body(ResolutionSerializer)
-        values = read_values(request, data, [entry["field"] for entry in conflict.fields])
+        chosen = read_chosen(request, data, conflict.fields)
         resolve_conflict(
-            owner=self.owner, conflict_id=conflict.pk, resolution=data["resolution"], values=values, now=timezone.now()
+            owner=self.owner, conflict_id=conflict.pk, resolution=data["resolution"], chosen=chosen, now=timezone.now()
         )
         enqueue_edits(self.owner.pk, seconds=0)
         return Response({"success": True})

@@ -1,6 +1,7 @@
 """Resolves conflicts as the user decides; those without a mapping, such as imported ones, from their record."""
 
 import datetime as dt
+from collections.abc import Collection
 from uuid import UUID
 
 from accounts.models import User
@@ -19,10 +20,9 @@ from carddav.sync.contacts import merge_contact
 from carddav.sync.context import SyncContext
 from carddav.sync.deletions import end_mapping
 from contacts_project.kernel.errors import FieldError, MissingError
-from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import AccountWrite
 from contacts_project.kernel.texts import define_text
-from people.contents.conflicts import AlreadyResolvedError, merge_values
+from people.contents.conflicts import AlreadyResolvedError, Chosen, merge_values
 from people.contents.contact import load_local_contact, write_fields
 from people.contents.fields import changed_fields, remote_fields
 from people.contents.merge import Sides, resolve_bases
@@ -34,14 +34,12 @@ from people.vcard import Card, VCardError, read_card
 from people.vocabularies import Resolution
 
 
-def resolve_conflict(
-    *, owner: User, conflict_id: UUID, resolution: str, values: JsonMapping | None, now: dt.datetime
-) -> None:
+def resolve_conflict(*, owner: User, conflict_id: UUID, resolution: str, chosen: Chosen, now: dt.datetime) -> None:
     """Keep one side's values, or merge both. Changes for the server are sent by the next run.
 
-    `values`: for `merged`, the values of the named fields, by column in PersonWriter's form. A list that is not named
-    becomes the union of both sides, a scalar keeps the local value. A conflict without a mapping (imported, before the
-    first sync) is resolved from its record. Raises MissingError, AlreadyResolvedError, FieldError, ConnectionBusyError.
+    `chosen` goes with `merged`. A list of which nothing is chosen becomes the union of both sides, a scalar keeps the
+    local value. A conflict without a mapping (imported, before the first sync) is resolved from its record. Raises
+    MissingError, AlreadyResolvedError, FieldError, ConnectionBusyError.
     """
     rows = Conflict.objects.owned_by(owner).filter(pk=conflict_id)
     if (conflict := rows.first()) is None:
@@ -51,7 +49,11 @@ def resolve_conflict(
     with locked_connection(owner) as context:
         # Loaded before the transaction, in which no image may be decoded.
         conflict = rows.get()
-        picture = None if conflict.mapping_id else _load_stored_picture(context, conflict, resolution)
+        picture = (
+            None
+            if conflict.mapping_id
+            else _load_stored_picture(context, conflict, _fields_from_there(conflict, resolution, chosen))
+        )
         with context.write() as write:
             conflict = rows.get()
             if conflict.resolved_at is not None:
@@ -60,13 +62,19 @@ def resolve_conflict(
             conflict.resolution, conflict.resolved_at, conflict.values = resolution, now, None
             conflict.save()
             if mapping is None:
-                _resolve_without_card(context, write, conflict, resolution, values or {}, picture)
+                _resolve_without_card(context, write, conflict, resolution, chosen, picture)
             else:
-                _RESOLVERS[ConflictKind(conflict.kind)](context, conflict, mapping, resolution, values or {}, now)
+                _RESOLVERS[ConflictKind(conflict.kind)](context, conflict, mapping, resolution, chosen, now)
             _clear_deletion_pause(context)
         # In a write of its own: it may have to load a picture first.
         if mapping is not None and conflict.kind == ConflictKind.FIELDS:
             merge_contact(context, mapping.pk)
+
+
+def _fields_from_there(conflict: Conflict, resolution: str, chosen: Chosen) -> set[str]:
+    """The fields of which the server's values count."""
+    names = {entry["field"] for entry in conflict.fields}
+    return names if resolution == Resolution.KEEP_REMOTE else set(chosen.remote)
 
 
 def _resolve_fields(
@@ -74,7 +82,7 @@ def _resolve_fields(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: JsonMapping,
+    chosen: Chosen,
     now: dt.datetime,
 ) -> None:
     names = {entry["field"] for entry in conflict.fields}
@@ -82,11 +90,11 @@ def _resolve_fields(
     remote = remote_fields(read_card(mapping.remote_raw)[0])
     if resolution == Resolution.MERGED:
         with context.write() as write:
-            contact = merge_values(context.owner, write, mapping.person_id, names, remote, values, now)
-    keep_local = resolution != Resolution.KEEP_REMOTE
-    bases = resolve_bases(
-        Sides(mapping.base_local, mapping.base_remote), Sides(contact.fields, remote), names, keep_local=keep_local
-    )
+            contact = merge_values(context.owner, write, mapping.person_id, names, remote, chosen, now)
+    theirs = _fields_from_there(conflict, resolution, chosen)
+    sides = Sides(contact.fields, remote)
+    bases = resolve_bases(Sides(mapping.base_local, mapping.base_remote), sides, names - theirs, keep_local=True)
+    bases = resolve_bases(bases, sides, theirs, keep_local=False)
     mapping.decide((bases.local, bases.remote))
 
 
@@ -95,7 +103,7 @@ def _resolve_remote_deleted(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: JsonMapping,
+    chosen: Chosen,
     now: dt.datetime,
 ) -> None:
     if resolution == Resolution.KEEP_REMOTE:
@@ -111,7 +119,7 @@ def _resolve_local_deleted(
     conflict: Conflict,
     mapping: Mapping,
     resolution: str,
-    values: JsonMapping,
+    chosen: Chosen,
     now: dt.datetime,
 ) -> None:
     if resolution == Resolution.KEEP_LOCAL:
@@ -155,13 +163,13 @@ def _load_stored_card(conflict: Conflict) -> Card:
         raise FieldError("resolution", _NO_CARD_MESSAGE) from error
 
 
-def _load_stored_picture(context: SyncContext, conflict: Conflict, resolution: str) -> bytes | None:
-    """The record's picture if the decision takes it, stored for the write. Must not be called inside a transaction.
+def _load_stored_picture(context: SyncContext, conflict: Conflict, theirs: Collection[str]) -> bytes | None:
+    """The record's picture if it is among the fields that are taken, stored for the write. Must not be called inside a
+    transaction.
 
     Raises FieldError if the picture would have to be downloaded.
     """
-    names = {entry["field"] for entry in conflict.fields}
-    if conflict.kind != ConflictKind.FIELDS or resolution != Resolution.KEEP_REMOTE or "photo" not in names:
+    if conflict.kind != ConflictKind.FIELDS or "photo" not in theirs:
         return None
     card = _load_stored_card(conflict)
     if not card.photo:
@@ -181,13 +189,13 @@ def _resolve_without_card(
     write: AccountWrite,
     conflict: Conflict,
     resolution: str,
-    values: JsonMapping,
+    chosen: Chosen,
     picture: bytes | None,
 ) -> None:
     """Apply the decision here; no request is sent. `keep_local` changes nothing. Raises FieldError."""
     person = conflict.person
     if conflict.kind == ConflictKind.FIELDS:
-        _resolve_recorded_fields(context, write, conflict, resolution, values, picture)
+        _resolve_recorded_fields(context, write, conflict, resolution, chosen, picture)
     elif conflict.kind == ConflictKind.REMOTE_DELETED and resolution == Resolution.KEEP_REMOTE:
         delete_people(owner=context.owner, person_ids=[person.pk], options={}, now=write.now)
     elif conflict.kind == ConflictKind.LOCAL_DELETED and resolution != Resolution.KEEP_LOCAL and person.deleted_at:
@@ -199,7 +207,7 @@ def _resolve_recorded_fields(
     write: AccountWrite,
     conflict: Conflict,
     resolution: str,
-    values: JsonMapping,
+    chosen: Chosen,
     picture: bytes | None,
 ) -> None:
     if resolution == Resolution.KEEP_LOCAL:
@@ -207,9 +215,9 @@ def _resolve_recorded_fields(
     names = {entry["field"] for entry in conflict.fields}
     remote = remote_fields(_load_stored_card(conflict))
     if resolution == Resolution.MERGED:
-        merge_values(context.owner, write, conflict.person_id, names, remote, values, write.now)
-        return
+        merge_values(context.owner, write, conflict.person_id, names, remote, chosen, write.now)
     contact = load_local_contact(context.owner, conflict.person_id)
-    target = {**contact.fields, **{name: remote[name] for name in names}}
+    theirs = _fields_from_there(conflict, resolution, chosen)
+    target = {**contact.fields, **{name: remote[name] for name in theirs}}
     if changed := changed_fields(contact.fields, target):
         write_fields(context.owner, write, contact, target, changed, picture)

@@ -8,9 +8,10 @@ from rest_framework.request import Request
 
 from contacts_project.kernel.api.errors import InvalidError
 from contacts_project.kernel.api.fields import StrictChoiceField
-from contacts_project.kernel.json import JsonMapping, JsonObject
+from contacts_project.kernel.errors import FieldError
+from contacts_project.kernel.json import JsonMapping
 from people.api.person_serializer import PersonChangeSerializer
-from people.contents.conflicts import check_values
+from people.contents.conflicts import OF_NEITHER_SIDE, Chosen, choose_sides
 from people.vocabularies import Resolution
 
 _RESOLUTIONS = [Resolution.KEEP_LOCAL.value, Resolution.KEEP_REMOTE.value, Resolution.MERGED.value]
@@ -32,13 +33,17 @@ class ResolutionSerializer(serializers.Serializer[Any]):
     values = serializers.DictField(required=False)
 
 
-def read_values(request: Request, data: JsonMapping, in_conflict: Collection[str]) -> JsonObject:
-    """The values of a valid ResolutionSerializer, by column in PersonWriter's form. Raises FieldError, InvalidError."""
-    given = data.get("values") or {}
-    if data["resolution"] != Resolution.MERGED or not given:
-        return {}
-    check_values(given, in_conflict)
-    change = PersonChangeSerializer(data=given, context={"request": request})
+def read_chosen(request: Request, data: JsonMapping, fields: Collection[JsonMapping]) -> Chosen:
+    """What a valid ResolutionSerializer says of the fields of a conflict. Raises FieldError, InvalidError."""
+    values = data.get("values") or {}
+    if data["resolution"] != Resolution.MERGED or not values:
+        return Chosen()
+    chosen = choose_sides(values, fields)
+    own = {name: value for name, value in values.items() if name not in chosen.local | chosen.remote}
+    change = PersonChangeSerializer(data=own, context={"request": request})
+    writable = {name for name, field in change.fields.items() if not field.read_only}
+    for name in sorted(set(own) - writable):
+        raise FieldError(f"values.{name}", OF_NEITHER_SIDE)  # a picture, groups
     if not change.is_valid():
         raise InvalidError({"values": change.errors})
-    return dict(change.validated_data)
+    return chosen._replace(values=dict(change.validated_data))

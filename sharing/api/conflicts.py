@@ -12,14 +12,15 @@ from rest_framework.response import Response
 from accounts.api.viewsets import OwnedViewSet
 from contacts_project.kernel.api.schema import envelope, raises
 from contacts_project.kernel.errors import FieldError, MissingError
-from people.api.conflicts import ResolutionSerializer, read_values
+from people.api.conflicts import ResolutionSerializer, read_chosen
 from people.contents.conflicts import AlreadyResolvedError
 from people.vocabularies import Resolution
 from sharing.api.pages import ShareListViewSet
 from sharing.api.shares import ShareConflictSerializer
+from sharing.decisions import RELATIONS
 from sharing.models import ShareConflict
 from sharing.projection import list_conflicts
-from sharing.services.conflicts import find_conflict, read_chosen, resolve_conflict
+from sharing.services.conflicts import choose_relations, find_conflict, resolve_conflict
 
 
 class ConflictsOfShareViewSet(ShareListViewSet):
@@ -53,15 +54,15 @@ class ShareConflictViewSet(OwnedViewSet[ShareConflict]):
         """Let this side's or the share's values count, or put both together."""
         conflict = find_conflict(self.owner, conflict_id)
         data = self.read_body(ResolutionSerializer)
-        values = read_values(request, data, [entry["field"] for entry in conflict.fields])
-        is_merge = data["resolution"] == Resolution.MERGED
-        chosen = read_chosen(data.get("values") or {}, conflict.fields) if is_merge else {}
+        values = dict(data.get("values") or {}) if data["resolution"] == Resolution.MERGED else {}
+        relations = choose_relations(values.pop(RELATIONS, None), conflict.fields)
+        chosen = read_chosen(request, {**data, "values": values}, conflict.fields)
         resolve_conflict(
             owner=self.owner,
             conflict_id=conflict.pk,
             resolution=data["resolution"],
-            values=values,
             chosen=chosen,
+            relations=relations,
             now=timezone.now(),
         )
         return Response({"success": True})

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from accounts.models import User
@@ -9,9 +10,8 @@ from contacts_project.kernel.errors import FieldError, MissingError
 from contacts_project.kernel.json import JsonMapping
 from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.ownership.models import Tombstone
-from contacts_project.kernel.texts import define_text
-from people.contents.conflicts import AlreadyResolvedError, merge_values
-from people.contents.fields import EMPTY_FIELDS, Fields
+from people.contents.conflicts import NOT_IN_CONFLICT, OF_NEITHER_SIDE, AlreadyResolvedError, Chosen, merge_values
+from people.contents.fields import EMPTY_FIELDS
 from people.contents.merge import Sides, resolve_bases
 from people.vocabularies import Resolution
 from sharing.carry.batch import batch_of
@@ -20,9 +20,6 @@ from sharing.carry.edits import edit_person, read_sides
 from sharing.carry.holds import has_held
 from sharing.decisions import RELATIONS
 from sharing.models import ShareConflict, ShareMembership
-
-_PHOTO = "photo"
-_OF_NEITHER_SIDE = define_text("of_neither_side", "Only what one of the two sides says can be chosen here.")
 
 
 def find_conflict(owner: User, conflict_id: UUID) -> ShareConflict:
@@ -43,22 +40,15 @@ def _is_resolved(owner: User, conflict_id: UUID) -> bool:
     return not ShareMembership.objects.owned_by(owner).deleted().filter(revision=revision).exists()
 
 
-def read_chosen(values: JsonMapping, fields: Sequence[JsonMapping]) -> Fields:
-    """Those of the values of a merge that an account cannot write as it likes: of the picture one of the two, of
-    relationships entries of either side. `fields` are those of the conflict. Raises FieldError."""
-    chosen = {name: values[name] for name in (_PHOTO, RELATIONS) if name in values}
-    for entry in fields:
-        name, sides = entry["field"], [entry["local"], entry["remote"]]
-        if name not in chosen:
-            continue
-        value = chosen[name]
-        if name == RELATIONS:
-            is_known = isinstance(value, list) and all(any(one in side for side in sides) for one in value)
-        else:
-            is_known = value in sides
-        if not is_known:
-            raise FieldError(f"values.{name}", _OF_NEITHER_SIDE)
-    return chosen
+def choose_relations(value: Any, fields: Sequence[JsonMapping]) -> list[Any] | None:
+    """The relationships that a resolution names, which must be entries of either side; None if it names none. `fields`
+    are those of the conflict. Raises FieldError."""
+    if value is None:
+        return None
+    sides = [entry[side] for entry in fields if entry["field"] == RELATIONS for side in ("local", "remote")]
+    if not isinstance(value, list) or not all(any(one in side for side in sides) for one in value):
+        raise FieldError(f"values.{RELATIONS}", OF_NEITHER_SIDE if sides else NOT_IN_CONFLICT)
+    return value
 
 
 def resolve_conflict(
@@ -66,15 +56,14 @@ def resolve_conflict(
     owner: User,
     conflict_id: UUID,
     resolution: str,
-    values: JsonMapping,
-    chosen: Fields,
+    chosen: Chosen,
+    relations: list[Any] | None,
     now: dt.datetime,
 ) -> None:
     """Keep one side's values, or merge both.
 
-    `values`: for `merged`, the values of the named fields, by column in PersonWriter's form, and `chosen` those of
-    read_chosen. A list that is not named becomes the union of both sides, a scalar keeps the local value. Raises
-    MissingError, AlreadyResolvedError, FieldError.
+    `chosen` and `relations` (of choose_relations) go with `merged`. A list of which nothing is chosen becomes the union
+    of both sides, a scalar keeps the local value. Raises MissingError, AlreadyResolvedError.
     """
     with account_write(owner) as write:
         row = find_conflict(owner, conflict_id)
@@ -86,13 +75,11 @@ def resolve_conflict(
         if resolution == Resolution.MERGED:
             remote = {**EMPTY_FIELDS, **copy.shared.fields}
             # Relationships of both sides are united already: what is left are two versions of one.
-            merge_values(owner, write, copy.person_id, names - {RELATIONS}, remote, values, now)
-            if RELATIONS in chosen:
-                edit_person(batch, copy, {RELATIONS: chosen[RELATIONS]}, None)
+            merge_values(owner, write, copy.person_id, names - {RELATIONS}, remote, chosen, now)
+            if relations is not None:
+                edit_person(batch, copy, {RELATIONS: relations}, None)
         sides = read_sides(batch, copy)
-        theirs = names if resolution == Resolution.KEEP_REMOTE else set()
-        if resolution == Resolution.MERGED and _PHOTO in chosen and chosen[_PHOTO] != sides.local[_PHOTO]:
-            theirs = {_PHOTO}
+        theirs = names if resolution == Resolution.KEEP_REMOTE else set(chosen.remote)
         bases = resolve_bases(Sides(copy.base_local, copy.base_remote), sides, names - theirs, keep_local=True)
         bases = resolve_bases(bases, sides, theirs, keep_local=False)
         copy.base_local, copy.base_remote = bases.local, bases.remote

@@ -1,6 +1,7 @@
 """Scenarios of the sync with an address book in memory that misbehaves as real servers do."""
 
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,7 @@ from carddav.client.book import WriteOutcome
 from carddav.models import Conflict, Mapping, OtherCard, PendingImport
 from carddav.sync import run
 from contacts_project.kernel.webdav.errors import CollectionGoneError, LoginRefusedError, ServerBusyError
-from people.models import AwaitedMember, Group, Membership, Person
+from people.models import AwaitedMember, Group, ImportantDate, Membership, Person
 from people.photos.names import photo_hash
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
@@ -342,6 +343,46 @@ def test_empty_book_deletes_nothing(synced: SyncedAccount) -> None:
 
 
 @pytest.mark.both_databases
+@pytest.mark.both_databases
+def test_each_field_of_a_conflict_is_decided_by_itself(synced: SyncedAccount) -> None:
+    def lines(said: str, number: int, color: str) -> list[str]:
+        photo = b64encode(picture(color=color)).decode()
+        day = f"BDAY:198001{number:02}"
+        return [f"ORG:{said}", f"TEL;TYPE=CELL:+43 660 {number}", day, f"PHOTO;ENCODING=b;TYPE=JPEG:{photo}"]
+
+    href = synced.server.edit("1.vcf", vcard("Ada L", *lines("both", 11, "white")))
+    synced.sync()
+    ada = synced.person()
+    row = ImportantDate.objects.owned_by(synced.owner).get()
+    synced.api.ok(
+        "PUT",
+        f"/api/people/{ada.pk}/important-dates/{row.pk}",
+        {"type": "BIRTHDAY", "date": "1980-01-12", "reminderEnabled": True},
+    )
+    synced.edit(ada, organization="here", phoneNumbers=[{**ada.phone_numbers[0], "number": "+43 660 12"}])
+    upload(synced.api, f"/api/people/{ada.pk}/photo", picture(color="red"))
+    red = photo_hash(synced.person().photo or "")
+    synced.server.edit(href, vcard("Ada L", *lines("there", 13, "blue")))
+    assert counts(synced.sync()) == {"conflicts": 1}
+    [conflict] = synced.api.ok("GET", "/api/carddav/conflicts")["conflicts"]
+    sides = {entry["field"]: entry for entry in conflict["fields"]}
+    assert sides.keys() == {"organization", "phoneNumbers", "importantDates", "photo"}
+    path = f"/api/carddav/conflicts/{conflict['id']}/resolve"
+    refused = synced.api.ok("POST", path, {"resolution": "merged", "values": {"photo": "0" * 64}}, status=400)
+    assert [(entry["field"], entry["code"]) for entry in refused["details"]] == [("values.photo", "of_neither_side")]
+    chosen = {"organization": "local", "phoneNumbers": "local", "importantDates": "remote", "photo": "remote"}
+    values = {name: sides[name][side] for name, side in chosen.items()}
+    synced.api.ok("POST", path, {"resolution": "merged", "values": values})
+    synced.sync()
+    ada = synced.person()
+    assert (ada.organization, [entry["number"] for entry in ada.phone_numbers]) == ("here", ["+43 660 12"])
+    row.refresh_from_db()
+    assert (str(row.date), row.reminder_enabled) == ("1980-01-13", True)
+    assert photo_hash(ada.photo or "") not in {None, red}
+    card = synced.server.cards[href].text
+    assert ("ORG:here" in card, "660 12" in card, "660 13" in card) == (True, True, False)
+
+
 def test_restored_card_ends_the_conflict(synced: SyncedAccount) -> None:
     href = synced.server.edit("1.vcf", vcard("Ada L"))
     synced.sync()

@@ -147,8 +147,8 @@ function ConflictForm({ conflict, attempt }: { conflict: Schemas["Conflict"]; at
   const save = () => {
     if (remote.length === 0) return resolve({ resolution: "keep_local" });
     if (remote.length === fields.length) return resolve({ resolution: "keep_remote" });
-    // A field that is not named keeps its value here.
-    return resolve({ resolution: "merged", values: Object.fromEntries(fields.filter(({ field }) => remote.includes(field)).map((each) => [each.field, each.remote])) });
+    // A list that is not named would become that of both sides.
+    return resolve({ resolution: "merged", values: Object.fromEntries(fields.map((each) => [each.field, remote.includes(each.field) ? each.remote : each.local])) });
   };
   if (kind !== "fields") {
     return (

@@ -42,13 +42,14 @@ function OneDifference({ conflict }: { conflict: ShareConflict }) {
   const person = account.person(personId ?? "");
   const name = person?.name ?? conflict.personName;
   const sideOf = (each: Difference): Side => sides[each.field] ?? (canBeBoth(each) ? "both" : "local");
+  // A list that is not named becomes that of both sides.
   const save = () => {
     const chosen = fields.map(sideOf);
     const body = chosen.every((side) => side === "local")
       ? { resolution: "keep_local" }
       : chosen.every((side) => side === "remote")
         ? { resolution: "keep_remote" }
-        : { resolution: "merged", values: Object.fromEntries(fields.filter((each) => sideOf(each) !== "local").map((each) => [each.field, valueOf(each, sideOf(each))])) };
+        : { resolution: "merged", values: Object.fromEntries(fields.filter((each) => sideOf(each) !== "both").map((each) => [each.field, valueOf(each, sideOf(each))])) };
     void giveWithUndo(account, { path: `/api/share-conflicts/${id}/resolve`, body, about: [id], text: t("{name} is decided.", { name }) });
   };
   const option = (each: Difference, side: Side, whose: string, key: string) => (
