@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from contacts_project.backup.container import BackupError
-from contacts_project.backup.restorer import _prepare_tables
+from contacts_project.backup.restorer import _check_tables
 from contacts_project.kernel.database import migrations
 from contacts_project.kernel.database.migrations import NewerDatabaseError, check_not_newer
 from tests import ROOT
@@ -57,7 +57,7 @@ def test_backup_and_restore_refuse(newer_database: None, tmp_path: Path) -> None
         call_command("backup", str(tmp_path / "file"))
     assert not (tmp_path / "file").exists()
     with pytest.raises(BackupError, match=REASON):
-        _prepare_tables()
+        _check_tables()
 
 
 def test_health_doctor_and_home_page_say_it(newer_database: None) -> None:

@@ -124,8 +124,8 @@ def elsewhere(alice: User) -> Client:
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
     """Run a journey that fails once more, and report the second run.
 
-    On a machine that is busy with the other tests a message that lasts eleven seconds may be gone before a browser
-    presses it. A journey that fails twice has failed. What failed the first time is printed.
+    Beside five other test processes on two cores a browser may get no time for longer than a page, or a person, waits.
+    A journey that fails twice has failed. What failed the first time is printed, because it may be a race.
     """
     if not isinstance(item, pytest.Function) or "web" not in item.fixturenames:
         return None
