@@ -175,6 +175,7 @@ def measure_place(browser: Browser, page: Page, base: str, path: str, prefix: st
     page.goto(f"{base}/app{path}")
     expect(page.locator("h1")).to_be_visible(timeout=60_000)
     page.wait_for_timeout(2_000)
+    expect(page.get_by_text("Something is wrong")).to_have_count(0)
     page.evaluate(_SCROLL)
     heap, _ = memory(browser, page)
     page.keyboard.press("Control+k")

@@ -145,6 +145,14 @@ def test_weeks_begin_as_in_the_region_of_the_browser(web: Web, locale: str, firs
     expect(page.get_by_role("columnheader").first).to_have_text(first, use_inner_text=True)
 
 
+def test_days_are_shown_where_the_browser_names_no_language(web: Web) -> None:
+    context = web.context()
+    # As Chromium does on Linux without a language.
+    context.add_init_script("Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix'] })")
+    page = web.open("/dates", context)
+    expect(page.get_by_role("columnheader").first).to_have_text("Sun", use_inner_text=True)
+
+
 def test_reminders_are_switches_and_those_that_lack_are_switched_on_at_once(
     web: Web, alice: User, elsewhere: Client
 ) -> None:

@@ -83,9 +83,18 @@ let localeOf: [base: string, locale: string] = ["", ""];
 
 // The region that the browser names with our language, else that of the language it wants most.
 function browserRegion(base: string): string {
-  const wanted = navigator.languages.filter((tag) => /^[a-z]{2,3}\b/i.test(tag)).map((tag) => new Intl.Locale(tag));
+  const wanted = navigator.languages.flatMap(asLocale);
   const own = wanted.find((each) => each.region && baseOf(each.language) === base);
   return (own ?? wanted[0]?.maximize())?.region ?? "US";
+}
+
+// None if it is no language tag: without a language of its own, Chromium says en-US@posix.
+function asLocale(tag: string): Intl.Locale[] {
+  try {
+    return [new Intl.Locale(tag)];
+  } catch {
+    return [];
+  }
 }
 
 // Norwegian is one language here, whichever of its names a browser has.
