@@ -102,7 +102,8 @@ def test_storm_of_settings_and_addresses_enqueues_one_message_of_each(
         body = {"name": "Ada", "addresses": [{"type": "home", "locality": f"Town {number}"}]}
         api.ok("POST", "/api/people", body, status=201)
     assert (messages.of("replan"), messages.of("geocode")) == (1, 1)
-    assert PendingMessage.objects.count() == 2
+    # Not exactly these: services of earlier tests in this process may leave messages of theirs.
+    assert {f"replan:{alice.pk}", "geocode"} <= set(PendingMessage.objects.values_list("key", flat=True))
 
 
 def test_server_that_drips_is_cut_off_after_a_minute_of_waiting() -> None:
