@@ -68,14 +68,16 @@ class LinkedError(AnswerError):
     message = define_text("already_linked", "This person is another one of the share already.")
 
 
-class RefusedError(AnswerError):
+class MergeRefusedError(AnswerError):
     """The merge is not possible."""
 
     code = "refused"
 
 
 _NO_ROOM = define_text("waits_for_room", "Your plan has no room for this person, who waits until it has.")
-ERROR_CODES = sorted([*(error.code for error in (ActionError, UnknownError, LinkedError, RefusedError)), "plan_limit"])
+ERROR_CODES = sorted(
+    [*(error.code for error in (ActionError, UnknownError, LinkedError, MergeRefusedError)), "plan_limit"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +232,7 @@ def _merge(item: _Item) -> None:
                 now=item.now,
             )
     except DomainError as error:
-        raise RefusedError(error.message) from error
+        raise MergeRefusedError(error.message) from error
     keep_copy(item.write, item.membership, item.copy)
 
 

@@ -12,17 +12,16 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.cache import cache
-from django.db import transaction
 from django.utils import timezone
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from accounts.models.user import Plan
 from contacts_project.kernel.invariants import find_violations
 from people.models import Membership, Person
 from sharing.models import CopyState, Hold, HoldState, LogEntry, SharedCopy, SharedPerson
-from tests.rounds import rounds_per_database
+from tests.rounds import rounds_per_database, run_histories
 from tests.sharing.household import ADDRESS, Household, Member, differences
 
 HISTORIES = rounds_per_database(20)
@@ -353,30 +352,9 @@ def test_all_agree_after_random_histories(settings: Any) -> None:
 
 
 def run(machine: type[Histories], django_settings: Any, histories: int = HISTORIES, steps: int = 20) -> None:
-    class Rolled(machine):  # type: ignore[valid-type, misc]
+    class Begun(machine):  # type: ignore[valid-type, misc]
         settings = django_settings
         start = timezone.now().timestamp()
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.atomic: Any = transaction.atomic()
-            self.atomic.__enter__()
-
-        def teardown(self) -> None:
-            try:
-                super().teardown()
-            finally:
-                transaction.set_rollback(True)
-                self.atomic.__exit__(None, None, None)
-
-    run_state_machine_as_test(
-        Rolled,
-        settings=settings(
-            max_examples=histories,
-            stateful_step_count=steps,
-            suppress_health_check=list(HealthCheck),
-            phases=(Phase.explicit, Phase.generate),
-            database=None,
-            deadline=None,
-        ),
-    )
+    phases = (Phase.explicit, Phase.generate)
+    run_histories(Begun, examples=histories, stateful_step_count=steps, phases=phases)

@@ -6,13 +6,10 @@ Ten histories, times TEST_ROUNDS.
 
 import itertools
 from contextlib import suppress
-from typing import Any
 
 import pytest
-from django.db import transaction
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from carddav.models import Conflict, Mapping
 from people.contents.contact import load_local_contacts
@@ -22,7 +19,7 @@ from people.vcard import read_card
 from tests.builders import make_user
 from tests.carddav.sync.memory_book import Killed
 from tests.carddav.sync.synced_account import SyncedAccount, counts, vcard
-from tests.rounds import rounds_per_database
+from tests.rounds import rounds_per_database, run_histories
 
 EXAMPLES = rounds_per_database(10)
 picks = st.integers(0, 999)
@@ -200,26 +197,4 @@ class Sync(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 def test_both_sides_agree_after_random_histories() -> None:
-    class Rolled(Sync):
-        def __init__(self) -> None:
-            super().__init__()
-            self.atomic: Any = transaction.atomic()
-            self.atomic.__enter__()
-
-        def teardown(self) -> None:
-            try:
-                super().teardown()
-            finally:
-                transaction.set_rollback(True)
-                self.atomic.__exit__(None, None, None)
-
-    run_state_machine_as_test(
-        Rolled,
-        settings=settings(
-            max_examples=EXAMPLES,
-            stateful_step_count=20,
-            suppress_health_check=list(HealthCheck),
-            database=None,
-            deadline=None,
-        ),
-    )
+    run_histories(Sync, examples=EXAMPLES)
