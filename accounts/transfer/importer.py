@@ -49,9 +49,9 @@ def import_document(*, owner: User, document: Any, now: dt.datetime, dry: bool =
     error for which `is_unavailable` is true.
     """
     importer = _Importer(TransferRun(owner, now, dry=dry))
-    for section in _check_document(document):
-        importer.import_section(section, document[section.name])
-    importer.writer.finish()
+    with importer.writer:
+        for section in _check_document(document):
+            importer.import_section(section, document[section.name])
     return importer.receipt.to_json()
 
 

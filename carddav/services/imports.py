@@ -93,14 +93,13 @@ def import_pending(
     job = _ImportJob(owner, groups, groups_of, now)
     uploaded = set(PendingImport.objects.owned_by(owner).filter(connection=None).values_list("pk", flat=True))
     # Only large imports occupy one of the process's places for imports.
-    with IMPORTS.hold(owner.pk) if len(row_ids) > _BATCH_SIZE else nullcontext():
+    with job.writer, IMPORTS.hold(owner.pk) if len(row_ids) > _BATCH_SIZE else nullcontext():
         _import_rows(job, [key for key in row_ids if key in uploaded], partial(_import_uploaded, job))
         on_server = [key for key in row_ids if key not in uploaded]
         if on_server and Connection.objects.owned_by(owner).exists():
             with locked_connection(owner) as context:
                 _import_rows(job, on_server, partial(_import_found, job, context))
                 apply_group_cards(context)
-    job.writer.finish()
     if job.not_tried:
         job.report.add_error(NOT_TRIED_MESSAGE.format(count=job.not_tried))
     return job.report

@@ -35,17 +35,16 @@ def upload_cards(*, owner: User, cards: Iterable[CardResult], now: dt.datetime) 
     """
     stream = iter(cards)
     uids: set[str] = set()
-    writer = BatchWriter(owner)
-    while batch := list(islice(stream, _BATCH_SIZE)):
-        try:
-            with writer.attempt(), writer.batch(), account_write(owner):
-                outcomes = _UploadBatch(owner, batch, now, uids).store()
-        except StoppedError:
-            outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
-        except StorageLimitError as error:
-            outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(error.message,)) for card in batch]
-        yield from outcomes
-    writer.finish()
+    with BatchWriter(owner) as writer:
+        while batch := list(islice(stream, _BATCH_SIZE)):
+            try:
+                with writer.attempt(), writer.batch(), account_write(owner):
+                    outcomes = _UploadBatch(owner, batch, now, uids).store()
+            except StoppedError:
+                outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(NOT_TRIED,)) for card in batch]
+            except StorageLimitError as error:
+                outcomes = [RecordOutcome(card.index, card.name, ERROR, remarks=(error.message,)) for card in batch]
+            yield from outcomes
 
 
 class _UploadBatch:

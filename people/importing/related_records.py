@@ -75,16 +75,17 @@ class RelatedRecords:
 
     def write(self, people: Mapping[str, UUID], types: Mapping[str, UUID]) -> None:
         self.people = people
-        for interactions in _batches(islice(self.source.interactions(), MAX_INTERACTIONS)):
-            self._attempt(
-                [interaction.keys[0] for interaction in interactions], partial(self._write_interactions, interactions)
-            )
-        for relationships in _batches(islice(self.source.relationships(), MAX_RELATIONSHIPS)):
-            self._attempt(
-                [relationship.key for relationship in relationships],
-                partial(self._write_relationships, relationships, types),
-            )
-        self.writer.finish()
+        with self.writer:
+            for interactions in _batches(islice(self.source.interactions(), MAX_INTERACTIONS)):
+                self._attempt(
+                    [interaction.keys[0] for interaction in interactions],
+                    partial(self._write_interactions, interactions),
+                )
+            for relationships in _batches(islice(self.source.relationships(), MAX_RELATIONSHIPS)):
+                self._attempt(
+                    [relationship.key for relationship in relationships],
+                    partial(self._write_relationships, relationships, types),
+                )
 
     def _attempt(self, keys: Sequence[str], work: Callable[[], None]) -> None:
         remark = UNDONE

@@ -85,13 +85,12 @@ def undo_import(*, owner: User, import_id: UUID, now: dt.datetime) -> UndoResult
     ImportRunningError, UndoUnderWayError.
     """
     run = _UndoRun(owner, import_id, now)
-    with run.claim(import_id):
+    with run.writer, run.claim(import_id):
         run.undo_records(RecordKind.INTERACTION, run.undo_interactions)
         run.undo_records(RecordKind.RELATIONSHIP, run.undo_relationships)
         run.undo_records(RecordKind.PERSON, run.undo_people)
         run.undo_records(RecordKind.GROUP, run.undo_groups)
         AwaitedMember.objects.owned_by(owner).filter(contact_import=import_id).delete()
-    run.writer.finish()
     return run.result
 
 

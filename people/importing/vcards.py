@@ -76,22 +76,22 @@ def import_cards(
     """
     session = _Session(owner, now, log, dry_run, group_ids, remind)
     batch: list[Item] = []
-    for result in cards:
-        item = session.read(result)
-        if isinstance(item, RecordOutcome):
-            yield item
-        elif item.card.is_group:
-            # Kept until the end: its members may be cards that come later in the file.
-            session.group_items.append(item)
-        else:
-            batch.append(item)
-        if len(batch) >= _BATCH_CARDS or sum(item.picture is not None for item in batch) >= _BATCH_PHOTOS:
-            yield from session.store(batch)
-            batch = []
-    yield from session.store(batch)
-    for item in session.group_items:
-        yield session.add_to_group(item)
-    session.writer.finish()
+    with session.writer:
+        for result in cards:
+            item = session.read(result)
+            if isinstance(item, RecordOutcome):
+                yield item
+            elif item.card.is_group:
+                # Kept until the end: its members may be cards that come later in the file.
+                session.group_items.append(item)
+            else:
+                batch.append(item)
+            if len(batch) >= _BATCH_CARDS or sum(item.picture is not None for item in batch) >= _BATCH_PHOTOS:
+                yield from session.store(batch)
+                batch = []
+        yield from session.store(batch)
+        for item in session.group_items:
+            yield session.add_to_group(item)
 
 
 class _Session:

@@ -1,6 +1,7 @@
 """Larger works: what they write is carried when they have ended."""
 
 import datetime as dt
+from contextlib import suppress
 from typing import Any
 
 import time_machine
@@ -28,19 +29,18 @@ def test_what_a_work_writes_goes_out_at_its_end(alice: User, bob: User) -> None:
     share_people(alice, bob)
     ada, mary = add_person(alice), add_person(alice, name="Mary")
     carry_all()
-    writer = BatchWriter(alice)
-    rename(writer, alice, ada, "A")
-    edit(bob, person_of(bob, ada), job_title="Countess")
-    edit(bob, person_of(bob, mary), job_title="Poet")
-    for user in (alice, bob, alice):
-        carry_account(user.pk)
-    assert person_of(bob, ada).nickname is None
-    ada.refresh_from_db()
-    mary.refresh_from_db()
-    # What others change still comes in, but for whom the work has changed.
-    assert (ada.job_title, mary.job_title) == (None, "Poet")
-    rename(writer, alice, mary, "M")
-    writer.finish()
+    with BatchWriter(alice) as writer:
+        rename(writer, alice, ada, "A")
+        edit(bob, person_of(bob, ada), job_title="Countess")
+        edit(bob, person_of(bob, mary), job_title="Poet")
+        for user in (alice, bob, alice):
+            carry_account(user.pk)
+        assert person_of(bob, ada).nickname is None
+        ada.refresh_from_db()
+        mary.refresh_from_db()
+        # What others change still comes in, but for whom the work has changed.
+        assert (ada.job_title, mary.job_title) == (None, "Poet")
+        rename(writer, alice, mary, "M")
     carry_all()
     assert (person_of(bob, ada).nickname, person_of(bob, mary).nickname) == ("A", "M")
     ada.refresh_from_db()
@@ -56,15 +56,14 @@ def test_relationships_that_a_work_changes_alone_are_judged_at_its_end(alice: Us
             owner=alice, person_id=one.pk, related_person_id=other.pk, type_id=None, now=timezone.now(), content={}
         )
     carry_all()
-    writer = BatchWriter(alice)
-    rows = [row for row in Relationship.objects.owned_by(alice) if row.person_id < row.related_person_id]
-    for row in rows:
-        with writer.batch():
-            update_relationship(owner=alice, row=row, data={"since": "1999"}, now=timezone.now())
-        edit(bob, person_of(bob, people[0]), job_title=f"Countess {row.pk}")
-        for user in (alice, bob, alice, bob):
-            carry_account(user.pk)
-    writer.finish()
+    with BatchWriter(alice) as writer:
+        rows = [row for row in Relationship.objects.owned_by(alice) if row.person_id < row.related_person_id]
+        for row in rows:
+            with writer.batch():
+                update_relationship(owner=alice, row=row, data={"since": "1999"}, now=timezone.now())
+            edit(bob, person_of(bob, people[0]), job_title=f"Countess {row.pk}")
+            for user in (alice, bob, alice, bob):
+                carry_account(user.pk)
     carry_all()
     assert not Relationship.objects.owned_by(bob).exclude(since=None).exists()
     client = client_of(bob)
@@ -74,6 +73,17 @@ def test_relationships_that_a_work_changes_alone_are_judged_at_its_end(alice: Us
     client.ok("POST", f"/api/shares/{share.pk}/held", {"action": "accept"})
     carry_all()
     assert Relationship.objects.owned_by(bob).filter(since="1999").count() == 12
+
+
+def test_a_work_that_fails_has_ended(alice: User, bob: User) -> None:
+    share_people(alice, bob)
+    ada = add_person(alice)
+    carry_all()
+    with suppress(OSError), BatchWriter(alice) as writer:
+        rename(writer, alice, ada, "A")
+        raise OSError
+    carry_all()
+    assert person_of(bob, ada).nickname == "A"
 
 
 def test_a_killed_work_counts_as_ended_after_a_while(alice: User, bob: User) -> None:

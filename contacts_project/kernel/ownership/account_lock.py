@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 from django.contrib.auth import get_user_model
@@ -271,13 +271,23 @@ _throttle = _Throttle()
 
 
 class BatchWriter:
-    """The batches of one long write, each in a transaction of its own."""
+    """The batches of one long write, each in a transaction of its own. Used in a `with`, which ends the write however
+    it is left."""
 
     def __init__(self, owner: models.Model | UUID) -> None:
         self.owner = owner
         self._work = LargerWork(owner.pk if isinstance(owner, models.Model) else owner, "batches")
         self._has_stopped = False
         self._committed_batches = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        """End the work, and update the planner's statistics if many rows were written."""
+        self._work.end()
+        if kind is None and self._committed_batches >= _ANALYZE_THRESHOLD and not self._has_stopped:
+            analyze_tables()
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
@@ -306,9 +316,3 @@ class BatchWriter:
             yield
         # Counted after the commit, since a batch that failed wrote nothing.
         self._committed_batches += 1
-
-    def finish(self) -> None:
-        """Call after the last batch: end the work, and update the planner's statistics if many rows were written."""
-        self._work.end()
-        if self._committed_batches >= _ANALYZE_THRESHOLD and not self._has_stopped:
-            analyze_tables()
