@@ -16,17 +16,6 @@ RELATIONS = "relationships"
 _NEVER = frozenset({"groups", "displayNameOverride", "favourite"})
 TRAVELLING: Fields = {**{name: empty for name, empty in EMPTY_FIELDS.items() if name not in _NEVER}, RELATIONS: []}
 """The field map of an empty document. What it has no key for never travels."""
-PRIVATE_FIELDS = (
-    "notes",
-    "addresses",
-    "emails",
-    "phoneNumbers",
-    "importantDates",
-    "photo",
-    "customFields",
-    "relationships",
-)
-"""The fields that a member may keep to itself."""
 _DATES = "importantDates"
 
 LINK_FROM, UNSURE_FROM = 0.95, 0.75
@@ -46,19 +35,6 @@ def travelling_fields(private: Collection[str]) -> list[str]:
 def travelling_part(fields: Fields, names: Collection[str]) -> Fields:
     """The field map of a person as far as it travels; fields that are not named are empty."""
     return {name: fields[name] if name in names and name in fields else empty for name, empty in TRAVELLING.items()}
-
-
-def inverse_entry(entry: Entry, person: str) -> dict[str, Any]:
-    """The relationship as the other person's, of whom `person` is the other."""
-    return {
-        "person": person,
-        "type": entry["inverse"],
-        "label": entry["inverseLabel"],
-        "inverse": entry["type"],
-        "inverseLabel": entry["label"],
-        "since": entry["since"],
-        "until": entry["until"],
-    }
 
 
 def relation_entry(**values: str | None) -> dict[str, Any]:

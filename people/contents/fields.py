@@ -5,7 +5,7 @@ scalars, entries without ids for multi-value fields, names for `groups`, and for
 from its own bytes. Fields that no card can hold are left out, and so is `lastContact`, which is never sent.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -86,9 +86,9 @@ def replace_fields(card: Card, fields: Fields, changed: set[str], photo: bytes |
     return replace(card, **values)
 
 
-def changed_fields(before: Fields, after: Fields, names: Iterable[str] = EMPTY_FIELDS) -> set[str]:
+def changed_fields(before: Fields, after: Fields) -> set[str]:
     """The fields whose values differ. A field that an older base does not have counts as unchanged."""
-    return {field for field in names if field in before and before[field] != after[field]}
+    return {field for field in EMPTY_FIELDS if field in before and before[field] != after[field]}
 
 
 def column_value(field: PersonField, value: Any) -> Any:

@@ -24,13 +24,10 @@ from sharing.carry.batch import Batch, batch_of
 from sharing.carry.contact import end_conflict, local_fields_of, sync_copies
 from sharing.carry.neutral import (
     find_last_outs,
-    lock_share,
     log_added,
     log_out,
     next_sequence,
-    notify_members,
     touch_membership,
-    write_log,
 )
 from sharing.carry.relations import mark_related
 from sharing.decisions import RELATIONS, travelling_part
@@ -51,23 +48,13 @@ def link_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy
     batch.finish()
 
 
-def create_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy) -> Person | None:
-    """Make the person of the waiting or skipped copy, with its dates and in the tied group.
-
-    A person in the trash with the document's UID is restored and linked instead. None if the plan has no room: then the
-    copy waits as `plan_limit`.
-    """
-    batch = batch_of(write, membership)
-    create_people(batch, [copy])
-    release_named(batch)
-    batch.is_visible = True
-    batch.finish()
-    return copy.person if copy.state == CopyState.LINKED else None
-
-
 def create_copies(write: AccountWrite, membership: ShareMembership, copies: Sequence[SharedCopy]) -> int:
-    """As create_copy for several, in a constant number of statements for those who are made; returns how many are in
-    the share now."""
+    """Make the people of waiting or skipped copies, with their dates and in the tied group, in a constant number of
+    statements for those who are made; returns how many are in the share now.
+
+    A person in the trash with the document's UID is restored and linked instead. Whom the plan has no room for waits as
+    `plan_limit`.
+    """
     batch = batch_of(write, membership)
     create_people(batch, copies)
     release_named(batch)
@@ -108,14 +95,6 @@ def keep_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy
         copy.out_seen = max(copy.out_seen, document.out_sequence)
     close_question(copy)
     touch_membership(write, membership)
-
-
-def sync_copy(write: AccountWrite, membership: ShareMembership, copy: SharedCopy) -> bool:
-    """Merge a linked copy with its document, both ways; returns whether that changed anything."""
-    batch = batch_of(write, membership)
-    changed = sync_copies(batch, [copy])
-    batch.finish()
-    return bool(changed)
 
 
 def close_question(copy: SharedCopy) -> None:
@@ -333,25 +312,3 @@ def _agree_on_made(
     copy.base_local, copy.base_remote = local, {**remote, RELATIONS: [], _PHOTO: local[_PHOTO]}
     copy.is_made_here, copy.made_revision = True, write.revision
     copy.is_due = is_photo_pending
-
-
-__all__ = [
-    "close_question",
-    "create_copies",
-    "create_copy",
-    "create_people",
-    "keep_copy",
-    "link_copy",
-    "link_people",
-    "lock_share",
-    "next_sequence",
-    "notify_members",
-    "release_named",
-    "remove_copy",
-    "return_copies",
-    "skip_copy",
-    "sync_copy",
-    "take_out",
-    "touch_membership",
-    "write_log",
-]

@@ -24,6 +24,8 @@ from sharing.models import MAX_PEOPLE, CopyState, Reason, SharedCopy, SharedPers
 
 _PHOTO = "photo"
 _CHUNK_SIZE = 500
+# Those that an edit of their person concerns.
+_OPEN_COPIES = Q(state__in=[CopyState.LINKED, CopyState.OUT]) | Q(state=CopyState.WAITING, reason=Reason.SHARE_LIMIT)
 
 
 def mark_changes(batch: Batch, revision: int) -> None:
@@ -51,20 +53,15 @@ def _changed_people(batch: Batch, since: int) -> set[UUID]:
     return changed | set(dates.values_list("person_id", flat=True)) | set(rows.values_list("person_id", flat=True))
 
 
-def _open_copies(batch: Batch) -> Q:
-    """Copies that an edit of their person concerns."""
-    return Q(state__in=[CopyState.LINKED, CopyState.OUT]) | Q(state=CopyState.WAITING, reason=Reason.SHARE_LIMIT)
-
-
 def _mark(batch: Batch, ids: Collection[UUID]) -> None:
-    batch.copies().filter(_open_copies(batch), person__in=ids).update(is_due=True)
+    batch.copies().filter(_OPEN_COPIES, person__in=ids).update(is_due=True)
     if not batch.membership.is_group_due and batch.membership.reviewed_at:
-        known = batch.copies().filter(_open_copies(batch), person__in=ids).values_list("person_id", flat=True)
+        known = batch.copies().filter(_OPEN_COPIES, person__in=ids).values_list("person_id", flat=True)
         batch.membership.is_group_due = bool(batch.members_of_group(ids) - set(known))
 
 
 def _mark_all(batch: Batch) -> None:
-    batch.copies().filter(_open_copies(batch)).update(is_due=True)
+    batch.copies().filter(_OPEN_COPIES).update(is_due=True)
     batch.membership.is_group_due = batch.membership.reviewed_at is not None
 
 
@@ -164,7 +161,7 @@ def send_new(batch: Batch, limit: int, held: Collection[int] = ()) -> bool:
     revisions until that is decided. Beyond the share's limit they wait.
     """
     membership = batch.membership
-    known = batch.copies().filter(_open_copies(batch), person=OuterRef("pk"))
+    known = batch.copies().filter(_OPEN_COPIES, person=OuterRef("pk"))
     in_group = Membership.objects.owned_by(batch.owner).filter(group=membership.group_id, person=OuterRef("pk"))
     open_items = batch.copies().filter(state=CopyState.WAITING, reason__in=[Reason.PROPOSED, Reason.UNSURE])
     named = named_people(list(open_items.only("pk", "person", "candidates")))

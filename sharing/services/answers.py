@@ -17,9 +17,10 @@ from contacts_project.kernel.vocabularies import Vocabulary
 from people.merging.merge import merge_people
 from people.models import Person
 from people.services.people import delete_people
-from sharing.carry.copies import create_copies, keep_copy, link_copy, lock_share, skip_copy, take_out
+from sharing.carry.copies import create_copies, keep_copy, link_copy, skip_copy, take_out
 from sharing.carry.holds import mark_answer
 from sharing.carry.made_here import unedited_people
+from sharing.carry.neutral import lock_share
 from sharing.models import CopyState, Reason, SharedCopy, ShareMembership
 
 _BATCH_SIZE = 50

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from contacts_project.kernel.errors import FieldError, MissingError
-from contacts_project.kernel.ownership.account_lock import account_write, current_write
+from contacts_project.kernel.ownership.account_lock import account_write
 from contacts_project.kernel.texts import define_text
 from contacts_project.kernel.vocabularies import Vocabulary
 from people.services.people import delete_people
@@ -80,8 +80,7 @@ def pause_groups(owner_id: UUID, group_ids: Collection[UUID]) -> None:
 
 
 def leave_groups(owner_id: UUID, group_ids: Collection[UUID]) -> None:
-    """The tied groups are about to be removed for good, which ends the memberships. Inside the account's write."""
-    write = current_write(owner_id)
-    for row in ShareMembership.objects.owned_by(owner_id).active().filter(group__in=group_ids):
-        if write is not None:
+    """The tied groups are about to be removed for good, which ends the memberships."""
+    with account_write(owner_id) as write:
+        for row in ShareMembership.objects.owned_by(owner_id).active().filter(group__in=group_ids):
             leave(write, row)

@@ -10,7 +10,10 @@ from contacts_project.kernel.ownership.account_lock import account_write
 from people.contents.merge import Sides, resolve_bases
 from people.models import ImportantDate
 from people.services.photos import remove_person_photo, set_person_photo
-from sharing.carry.copies import link_copy, lock_share, sync_copy
+from sharing.carry.batch import batch_of
+from sharing.carry.contact import sync_copies
+from sharing.carry.copies import link_copy
+from sharing.carry.neutral import lock_share
 from sharing.models import CopyState, Reason, ShareConflict, SharedCopy, SharedPerson, ShareMembership
 from sharing.services.shares import update_share
 from tests.builders import make_person
@@ -98,7 +101,9 @@ def test_an_answered_conflict_travels(alice: User, bob: User) -> None:
             keep_local=True,
         )
         copy.base_local, copy.base_remote = bases.local, bases.remote
-        assert sync_copy(write, membership, copy)
+        batch = batch_of(write, membership)
+        assert sync_copies(batch, [copy])
+        batch.finish()
     carry_all()
     ada.refresh_from_db()
     assert ada.job_title == "Analyst"

@@ -251,7 +251,6 @@ def test_answers_without_a_network_are_sent_later(
     page.get_by_role("button", name="Log all 3").click()
     expect(page.get_by_role("region", name="Log it?")).to_have_count(0)
     expect(page.get_by_role("link", name="3 changes not sent")).to_be_visible()
-    assert not Interaction.unscoped.exists()
     # Meanwhile one is answered elsewhere, and another one leaves the calendar.
     found = {each["title"]: each["id"] for each in elsewhere.ok("GET", "/api/meeting-proposals")["proposals"]}
     elsewhere.ok("POST", "/api/meeting-proposals/accept", {"ids": [found["Lunch"]]})

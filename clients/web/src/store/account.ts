@@ -93,6 +93,7 @@ export class Account {
   onClose: () => void = () => undefined;
   readonly store: Store & { close(): void };
   #isOpen = true;
+  #heldTimer: ReturnType<typeof setTimeout> | undefined; // when the next edit that can be undone is sent
   #stopLanguage = () => undefined as unknown;
 
   constructor(id: string, storeName: string, store: Store & { close(): void }, connection: Connection) {
@@ -142,6 +143,7 @@ export class Account {
 
   close(): void {
     this.#isOpen = false;
+    clearTimeout(this.#heldTimer);
     this.#stopLanguage();
     this.onClose();
     this.syncer.stop();
@@ -174,7 +176,8 @@ export class Account {
     const now = Date.now();
     const held = pending.filter(({ heldUntil }) => (heldUntil ?? 0) > now);
     const due = held.length ? pending.filter((edit) => !held.includes(edit)) : pending;
-    if (held.length) setTimeout(() => void this.#readEdits(), Math.min(...held.map(({ heldUntil }) => heldUntil!)) - now + 1);
+    clearTimeout(this.#heldTimer);
+    if (held.length) this.#heldTimer = setTimeout(() => void this.#readEdits(), Math.min(...held.map(({ heldUntil }) => heldUntil!)) - now + 1);
     if (held.length || this.held.value.length) this.held.value = held;
     if (due.length || this.pending.value.length) this.pending.value = due;
     if (refused.length || this.refused.value.length) this.refused.value = refused;

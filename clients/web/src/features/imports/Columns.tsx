@@ -34,12 +34,12 @@ function ColumnList({ each }: { each: Chosen }) {
   const [found, reload] = useRemote(`columns ${id} ${encoding} ${dateOrder}`, async (signal) => (await connection.ask("POST", "/api/import/csv/inspect", formOf({ ...each, mapping: {} }, {}), { signal }))["columns"] as Column[]);
   const { data, problem } = found.value;
   if (!data) return problem ? <ProblemNote problem={problem} onRetry={() => void reload()} /> : <p aria-busy="true" />;
+  const known = targets();
   return (
     <div class="stack">
       {data.map(({ name, samples, proposal }, index) => {
         const key = String(index + 1);
         const value = mapping[key] ?? proposal;
-        const known = targets();
         const options = known.some(([target]) => target === value) ? known : [...known, [value, wordsOf(value)] as const];
         return (
           <SelectField

@@ -50,7 +50,7 @@ function Review({ share }: { share: Share }) {
   const newcomers = rows?.filter(isNewcomer) ?? [];
   const questions = rows?.filter((row) => !isNewcomer(row)) ?? [];
   const differences = withoutAnswered(account, conflicts, (each) => each.id);
-  const keptHere = account.answers.value.filter(({ path }) => path.includes(id));
+  const keptHere = account.answers.value.filter(({ path, about }) => path.includes(id) || conflicts.some((each) => about.includes(each.id)));
   const isOffline = account.sync.value.phase === "offline";
   const page = useRef<HTMLDivElement>(null);
   useRowKeys(page);
