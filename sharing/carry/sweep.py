@@ -27,7 +27,9 @@ def due_accounts() -> list[UUID]:
 def wake_for_room(*, now: dt.datetime) -> None:
     """Let those be carried who wait for room in a plan that has some by now."""
     waiting = SharedCopy.unscoped.rows().filter(reason=Reason.PLAN_LIMIT, membership__deleted_at=None)
-    for owner in User.objects.filter(pk__in=waiting.values("owner_id"), is_active=True).order_by("pk")[:_MAX_OF_SWEEP]:
+    owners = User.objects.filter(pk__in=waiting.values("owner_id"), is_active=True)
+    # Whoever has no room stays among them: in any order of their own the last would never be looked at.
+    for owner in owners.order_by("?")[:_MAX_OF_SWEEP]:
         room = remaining_in_plan(owner, "people")
         if room is None or room > 0:
             rows = SharedCopy.objects.owned_by(owner).filter(reason=Reason.PLAN_LIMIT)
